@@ -1,0 +1,39 @@
+# Two commands do everything on a machine that has only Python 3.11+ and make: `make demo` and `make test`.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test test-all lint bench docs clean
+
+demo: $(VENV)/.core
+	$(BIN)/faircut compare --plan examples/demo.toml
+
+test: $(VENV)/.dev lint
+	$(BIN)/pytest -m "not slow" -n 2 --dist worksteal
+
+test-all: $(VENV)/.dev lint
+	$(BIN)/pytest -n 2 --dist worksteal
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev
+	$(BIN)/python bench/run_all.py
+
+$(VENV)/.core: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "faircut needs Python 3.11 or newer; set PYTHON=")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --editable .
+	$(BIN)/faircut models install minilm
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	$(PIP) --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
