@@ -75,5 +75,5 @@ class FaircutWarning(UserWarning):
 def nearest(given: str, choices: list[str]) -> str:
     """The tail of an error about a wrong name: the nearest match, then all that is possible."""
     close = get_close_matches(given, choices, n=1, cutoff=0.5)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    hint = f"; did you mean {close[0]!r}?" if close else "."
     return f"{hint} Possible: {', '.join(choices) or 'none'}."

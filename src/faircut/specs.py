@@ -344,8 +344,7 @@ class Registry:
 
     def _class_of(self, name: str) -> type[Any]:
         for cls in self.classes:
-            prefix = getattr(cls, "prefix", None)
-            if cls.name == name or (prefix and name.startswith(prefix)):
+            if cls.name == name or (_takes_prefix(cls) and name.startswith(cls.prefix)):
                 return cls
         raise SpecError(f"unknown {self.kind} {name!r}{nearest(name, self.names)}")
 
@@ -403,7 +402,7 @@ class Registry:
 
 
 def _signature(cls: type[Any]) -> str:
-    if getattr(cls, "prefix", None):
+    if _takes_prefix(cls):
         return f"{cls.prefix}..."
     shown = [
         item.name if item.default is MISSING else f"{item.name}={format_value(_as_value(item.default))}"
@@ -411,6 +410,10 @@ def _signature(cls: type[Any]) -> str:
         if item.init
     ]
     return f"{cls.name}({', '.join(shown)})" if shown else str(cls.name)
+
+
+def _takes_prefix(cls: type[Any]) -> bool:
+    return isinstance(getattr(cls, "prefix", None), str)
 
 
 @cache

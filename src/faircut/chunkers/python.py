@@ -1,0 +1,209 @@
+"""Any splitter of the user as a chunker: a function from text to strings, or an object that has one, named in the spec.
+
+Its pieces are placed in the document by ``align``; what cannot be placed is reported. Nothing but the module that the
+user named is imported, and nothing is evaluated. How good the cuts are is left to the audit and the measures.
+"""
+
+import importlib
+import inspect
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from faircut.chunkers.align import Alignment, align
+from faircut.chunkers.contract import Models
+from faircut.errors import ChunkingError, FaircutWarning, SpecError, nearest
+from faircut.records import Chunk, Document
+from faircut.specs import Percentile, Registry, Size, Spec, Value, spec_text
+
+__all__ = ["PythonChunker"]
+
+_METHODS = ("split_text", "chunk", "chunks", "__call__")  # LangChain and LlamaIndex, chonkie, text-splitter, semchunk
+_FORM = "python:module:function, or python:module:factory(chunk_size=500)"
+
+
+@dataclass(frozen=True)
+class PythonChunker:
+    """Any Python splitter: `python:module:function`, or with parameters `python:module:factory(chunk_size=500)`.
+
+    The target is a function from ``str`` to a list of ``str`` (or of objects with ``.text``, ``.page_content`` or
+    ``["text"]``), or a class or function that makes an object with ``split_text``, ``chunk``, ``chunks`` or
+    ``__call__``.
+    A function that wants a text besides the named parameters gets both at every call; any other is called once with
+    them.
+    The working directory is searched after all else, so a module beside the documents is found.
+
+    Raises:
+        SpecError: the module or the name in it cannot be imported, or does not make a splitter.
+    """
+
+    name: ClassVar[str] = "python"
+    prefix: ClassVar[str] = "python:"
+
+    target: str
+    args: tuple[Value, ...] = ()
+    kwargs: tuple[tuple[str, Value], ...] = ()
+    _split: Callable[[str], Any] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        found = _resolve(self.target)
+        args = [_argument(value) for value in self.args]
+        kwargs = {key: _argument(value) for key, value in self.kwargs}
+        object.__setattr__(self, "_split", _splitter(self.target, found, args, kwargs))
+
+    __str__ = spec_text
+
+    @classmethod
+    def from_spec(cls, spec: Spec, registry: Registry) -> "PythonChunker":  # noqa: ARG003  # the registry's protocol
+        """The chunker that a spec names."""
+        return cls(spec.name.removeprefix(cls.prefix), spec.args, spec.kwargs)
+
+    def to_spec(self) -> Spec:
+        """The spec that builds this chunker again."""
+        return Spec(self.prefix + self.target, self.args, self.kwargs)
+
+    def chunk(self, document: Document, models: Models) -> list[Chunk]:  # noqa: ARG002  # a foreign splitter has its own
+        """The splitter's pieces as chunks, verbatim and without surrounding white space.
+
+        A piece that is not in the document is left out with a ``FaircutWarning``. Loss, sizes and order are the
+        splitter's.
+
+        Raises:
+            TypeError: the document is not a ``Document``.
+            ChunkingError: the splitter failed, returned no texts, or none of its pieces is in the document.
+        """
+        if not isinstance(document, Document):
+            raise TypeError(f"a chunker takes a Document, found {type(document).__name__}")
+        if not document.text or document.text.isspace():
+            return []
+        pieces = self.pieces(document)
+        alignment = align(document.text, pieces)
+        self._report(document, pieces, alignment)
+        spans = alignment.found
+        return [Chunk(document.id, (span,), document.text[span.start : span.end]) for span in spans]
+
+    def pieces(self, document: Document) -> list[str]:
+        """The strings that the splitter makes of the document, as they are.
+
+        Raises:
+            ChunkingError: the splitter failed or returned something else than texts.
+        """
+        try:
+            result = self._split(document.text)
+            items = list(result) if isinstance(result, Iterable) and not isinstance(result, (str, bytes)) else None
+        except Exception as error:  # the splitter is the user's: whatever it raises is its failure on this document
+            what = f"{type(error).__name__}: {error}"
+            raise ChunkingError(f"{self} failed on document {document.id!r}: {what}") from error
+        texts = None if items is None else [_text_of(item) for item in items]
+        if texts is None or None in texts:
+            odd = result if texts is None or items is None else items[texts.index(None)]
+            raise ChunkingError(
+                f"{self} must return a list of texts (str, or objects with .text, .page_content or ['text']), "
+                f"found {type(odd).__name__}; a factory needs its parameters: {_FORM}."
+            )
+        return [text for text in texts if text is not None]
+
+    def _report(self, document: Document, pieces: list[str], alignment: Alignment) -> None:
+        missing = alignment.unaligned
+        if not missing:
+            return
+        first = " ".join(pieces[missing[0]].split())[:60]
+        found = f"{len(missing)} of {len(pieces)} pieces are not in document {document.id!r}, the first is {first!r}"
+        if not alignment.found:
+            raise ChunkingError(f"{self}: {found}; a splitter that rewrites its text cannot be compared by spans.")
+        count = sum(len("".join(pieces[i].split())) for i in missing)
+        message = f"{self}: {found}; they were left out ({count} characters without white space)."
+        warnings.warn(message, FaircutWarning, stacklevel=3)
+
+
+def _resolve(target: str) -> Any:
+    """The object ``module:attribute``.
+
+    Raises:
+        SpecError: it cannot be imported; says which part is missing.
+    """
+    module_name, _, path = target.partition(":")
+    if not module_name or not path:
+        raise SpecError(f"a Python splitter is written {_FORM}; found 'python:{target}'.")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ImportError as error:
+        raise SpecError(
+            f"cannot import {module_name!r} for 'python:{target}': {error}. Install it, or run where it lies."
+        ) from error
+    for part in path.split("."):
+        if not hasattr(found, part):
+            public = [name for name in dir(found) if not name.startswith("_")]
+            close = nearest(part, public).split(" Possible:")[0].rstrip(".")
+            raise SpecError(f"{module_name!r} has no {path!r} for 'python:{target}'{close}.")
+        found = getattr(found, part)
+    return found
+
+
+def _argument(value: Value) -> Any:
+    """A value of a spec as a foreign splitter gets it: a nested ``python:`` spec is the object that it names."""
+    if isinstance(value, (Size, Percentile)):
+        raise SpecError(f"a Python splitter takes plain values, found {value}; write a number or quoted text.")
+    if not isinstance(value, Spec):
+        return value
+    if value.name.startswith(PythonChunker.prefix):
+        found = _resolve(value.name.removeprefix(PythonChunker.prefix))
+        has_arguments = bool(value.args or value.kwargs)
+        return (
+            found(*map(_argument, value.args), **{k: _argument(v) for k, v in value.kwargs}) if has_arguments else found
+        )
+    if value.args or value.kwargs:
+        raise SpecError(f"a Python splitter takes plain values or python: specs, found {value}.")
+    return value.name
+
+
+def _splitter(target: str, found: Any, args: list[Any], kwargs: dict[str, Any]) -> Callable[[str], Any]:
+    """The function from text to pieces that the target is, has or makes.
+
+    Raises:
+        SpecError: it is none, or refuses the parameters.
+    """
+    takes_text = not isinstance(found, type) and callable(found)
+    if takes_text and not (args or kwargs) and _accepts(found, "", args, kwargs):
+        return found  # type: ignore[no-any-return]
+    if takes_text and (args or kwargs) and not _accepts(found, None, args, kwargs):
+        return lambda text: found(text, *args, **kwargs)
+    made = _make(target, found, args, kwargs) if callable(found) else found
+    for method in _METHODS:
+        if callable(getattr(made, method, None)) and not isinstance(made, type):
+            return getattr(made, method)  # type: ignore[no-any-return]
+    methods = ", ".join(_METHODS)
+    raise SpecError(f"'python:{target}' gives {type(made).__name__}, which has none of {methods}; write {_FORM}.")
+
+
+def _accepts(function: Callable[..., Any], text: str | None, args: list[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether the function can be called with these parameters, after a text when one is given."""
+    try:
+        inspect.signature(function).bind(*([] if text is None else [text]), *args, **kwargs)
+    except TypeError:
+        return False
+    except ValueError:  # a compiled function without a signature: it takes a text, its parameters are not known
+        return text is not None
+    return True
+
+
+def _make(target: str, factory: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+    try:
+        return factory(*args, **kwargs)
+    except Exception as error:  # the factory is the user's: whatever it raises means that it cannot be built so
+        raise SpecError(f"'python:{target}' cannot be built: {type(error).__name__}: {error}") from error
+
+
+def _text_of(piece: Any) -> str | None:
+    """The text of what a splitter returned for one piece, None when it has none."""
+    if isinstance(piece, str):
+        return piece
+    if isinstance(piece, dict):
+        piece = piece.get("text")
+    text = piece if isinstance(piece, str) else getattr(piece, "text", getattr(piece, "page_content", None))
+    return text if isinstance(text, str) else None

@@ -1,0 +1,175 @@
+"""The size-matched control: the lengths of another chunker's chunks in shuffled order; only their places differ.
+
+A document goes in and is cut by the inner chunker; out come chunks of the same lengths, as many, elsewhere. What it
+shows is left to the comparison: a chunker that does not beat its control owes its score to sizes, not to boundaries.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import ClassVar, Literal
+
+from faircut.chunkers.contract import Chunker, Models
+from faircut.chunkers.packing import Piece, Ruler, check_document, to_chunks, trim
+from faircut.chunkers.sentence import sentence_places
+from faircut.errors import SpecError
+from faircut.records import Chunk, Document, content_id
+from faircut.specs import Size, spec_text
+
+__all__ = ["Shuffled"]
+
+_UNLIMITED = 2**62
+
+_Edge = Literal["sentence", "word", "anywhere"]
+"""Where a chunk begins or ends: at a sentence's edge, at a word's, or inside a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Length:
+    """One chunk as a length to be laid again: text after the chunk before, text shared with it, kinds of its edges."""
+
+    new: int
+    shared: int
+    begin: _Edge
+    end: _Edge
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """The size-matched control of a chunker, its lengths in shuffled order: `shuffled(recursive, seed=0)`.
+
+    Lengths are measured as laid, white space between chunks included, in the unit of the inner chunker's size (tokens
+    where it has none). Each takes along how much its chunk shared with the one before, and whether it was cut at a
+    sentence, at a word or inside one: the control cuts inside sentences and repeats text as often as its chunker. Cuts
+    go to the edge nearest to where the shuffled lengths add up to, so errors do not add up. A chunker that declares
+    ``cuts_at_sentences = False`` gets no cut moved to a sentence, although some of its own fall there by chance.
+
+    No chunk of the control is longer than the longest of its chunker, context included. Where that leaves no room for
+    whole sentences, the control has a few chunks more; where sentences are too long, a few fewer. Nothing is lost. The
+    order depends on the seed, the document's id and its text alone.
+
+    Raises:
+        SpecError: the inner component is no chunker, or the seed no whole number.
+    """
+
+    name: ClassVar[str] = "shuffled"
+
+    chunker: Chunker
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.chunker, "chunk"):
+            raise SpecError(f"{self.name}: takes a chunker such as recursive, found {self.chunker}.")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
+            raise SpecError(f"{self.name}: seed must be a whole number, found {self.seed}.")
+
+    __str__ = spec_text
+
+    def chunk(self, document: Document, models: Models) -> list[Chunk]:
+        """The chunks of the document; see ``Chunker``."""
+        check_document(document)
+        inner = self.chunker.chunk(document, models)
+        if len(inner) < 2:
+            return inner
+        ruler = Ruler.of(document, Size(_UNLIMITED, _unit(self.chunker)), models)
+        ruler = replace(ruler, limit=max(ruler.counter.count_many([chunk.embedded_text for chunk in inner])))
+        at_sentences = getattr(self.chunker, "cuts_at_sentences", True)
+        places = sentence_places(document) if at_sentences else []
+        return to_chunks(document, _lay(ruler, self._shuffle(document, _lengths(ruler, inner, places)), places))
+
+    def _shuffle(self, document: Document, lengths: list[_Length]) -> list[_Length]:
+        """The lengths in an order that only the seed and the document decide, the same on every machine."""
+        key = content_id(str(self.seed), document.id, document.text)
+        order = sorted(range(len(lengths)), key=lambda at: content_id(key, str(at)))
+        shuffled = [lengths[at] for at in order]
+        # The document's first chunk shares nothing; the one that stands first now hands its overlap over to it.
+        moved, first = order.index(0), shuffled[0]
+        shuffled[moved] = replace(shuffled[moved], shared=first.shared, begin=first.begin)
+        shuffled[0] = replace(shuffled[0], shared=0)
+        return shuffled
+
+
+def _unit(chunker: Chunker) -> Literal["t", "w", "c"]:
+    """The unit of the chunker's size, of the innermost for wrapped ones; tokens where there is none."""
+    for name in ("max", "size"):
+        size = getattr(chunker, name, None)
+        if isinstance(size, Size):
+            return size.unit
+    inner = getattr(chunker, "chunker", None)
+    return _unit(inner) if inner is not None else "t"
+
+
+# ---------------------------------------------------------------- measuring
+
+
+def _lengths(ruler: Ruler, chunks: Sequence[Chunk], places: Sequence[int]) -> list[_Length]:
+    """The chunks as lengths. Text that earlier chunks have reached already is shared and not new."""
+    lengths: list[_Length] = []
+    laid = 0
+    for chunk in chunks:
+        start, end = chunk.spans[0].start, chunk.spans[-1].end
+        if end > laid:
+            shared = ruler.length(start, laid) if start < laid else 0
+            edges = _edge(ruler.text, places, start), _edge(ruler.text, places, end)
+            lengths.append(_Length(ruler.length(laid, end), shared, *edges))
+            laid = end
+    return lengths
+
+
+def _edge(text: str, places: Sequence[int], position: int) -> _Edge:
+    at = bisect_left(places, position)
+    if at < len(places) and (places[at] == position or text[position : places[at]].isspace()):
+        return "sentence"
+    inside = 0 < position < len(text) and not (text[position - 1].isspace() or text[position].isspace())
+    return "anywhere" if inside else "word"
+
+
+# ---------------------------------------------------------------- laying
+
+
+def _lay(ruler: Ruler, lengths: Sequence[_Length], places: Sequence[int]) -> list[Piece]:
+    """Pieces of these lengths in this order over the whole text; what is left at the end is laid under the ceiling."""
+    sums = accumulate(length.new for length in lengths[:-1])
+    pieces: list[Piece] = []
+    place = 0
+    while place < len(ruler.text):
+        length = lengths[min(len(pieces), len(lengths) - 1)]
+        end = _end(ruler, places, place, next(sums, None), length.end)
+        start = _begin(ruler, places, pieces[-1], end, length) if pieces else place
+        pieces.append(Piece(start, end))
+        place = end
+    return pieces
+
+
+def _end(ruler: Ruler, places: Sequence[int], start: int, target: int | None, edge: _Edge) -> int:
+    """Where a piece ends: near ``target`` units from the text's begin, at such an edge; None: at the text's end."""
+    last = len(ruler.text)
+    if target is None and ruler.fits(start, last):
+        return last
+    wanted = ruler.limit if target is None else target - ruler.length(0, start)
+    find = ruler.furthest if edge == "anywhere" else ruler.furthest_word
+    near = find(start, last, limit=max(1, min(wanted, ruler.limit)))
+    if edge != "sentence":
+        return near
+    at = bisect_left(places, near)
+    at -= at > 0 and near - places[at - 1] <= places[at] - near
+    at = max(at, bisect_right(places, start))
+    while places[at] > start and not ruler.fits(start, places[at]):
+        at -= 1
+    return places[at] if places[at] > start else near
+
+
+def _begin(ruler: Ruler, places: Sequence[int], before: Piece, end: int, length: _Length) -> int:
+    """Where a piece to ``end`` begins that shares with the piece before it what its length did, if there is room."""
+    _, reached = trim(ruler.document, before.start, before.end)
+    shared = min(length.shared, ruler.limit - ruler.length(reached, end))
+    if shared < 1:
+        return before.end
+    start = ruler.overlap_start(reached, shared, at="anywhere" if length.begin == "anywhere" else "word")
+    candidates = [start]
+    if length.begin == "sentence":
+        at = bisect_left(places, start)
+        candidates = [*sorted(places[max(at - 1, 0) : at + 1], key=lambda place: abs(place - start)), start]
+    fitting = (p for p in candidates if before.start < p < reached and ruler.fits(p, end))
+    return next(fitting, before.end)

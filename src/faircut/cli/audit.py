@@ -1,0 +1,115 @@
+"""``faircut audit``: what cutting loses, repeats, breaks or makes too long, for chunkers or for a file of chunks."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from faircut.cli.console import complain, printable, progress_display
+
+if TYPE_CHECKING:
+    from faircut.evaluation.audit import Integrity
+
+__all__ = ["audit"]
+
+
+def audit(
+    path: Annotated[str, typer.Argument(help="The documents: a file, a folder, a glob or corpus.jsonl[.gz].")],
+    chunker: Annotated[
+        list[str] | None, typer.Option("--chunker", "-c", help="A chunker's spec; give it for each.")
+    ] = None,
+    chunks: Annotated[
+        Path | None, typer.Option("--chunks", help="A chunks.jsonl of any tool, with document, spans and text.")
+    ] = None,
+    ceiling: Annotated[
+        str | None, typer.Option("--ceiling", help="The largest size allowed, such as 512t or 500c.")
+    ] = None,
+    embedder: Annotated[str, typer.Option("--embedder", "-e", help="Whose tokens and limit count.")] = "minilm",
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when anything is wrong.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+) -> None:
+    """Audit the integrity of cuts: loss, offsets, ceilings, tables and code cut, broken sentences."""
+    from faircut.errors import PlanError
+
+    if not chunker and not chunks:
+        raise PlanError("nothing to audit: name a --chunker, or a file of chunks with --chunks.")
+    found = dict(_audits(path, chunker or [], chunks, ceiling, embedder))
+    if as_json:
+        typer.echo(json.dumps({name: asdict(i) | {"ok": i.ok, "words": str(i)} for name, i in found.items()}, indent=1))
+    else:
+        _print(found)
+    if strict and not all(i.ok for i in found.values()):
+        complain("the audit found defects.")
+        raise typer.Exit(1)
+
+
+def _audits(
+    path: str, chunkers: list[str], chunks: Path | None, ceiling: str | None, embedder: str
+) -> Iterator[tuple[str, "Integrity"]]:
+    from faircut.chunkers import build
+    from faircut.chunkers.contract import Models
+    from faircut.documents import read_corpus
+    from faircut.embedding import EMBEDDERS
+    from faircut.evaluation.audit import audit as audited
+    from faircut.evaluation.audit import total
+
+    cutters = {spec: build(spec) for spec in chunkers}
+    size = _size(ceiling)
+    models = Models.of(EMBEDDERS.build(embedder))
+    documents = list(read_corpus(path))
+    with progress_display() as advance:
+        for spec, cutter in cutters.items():
+            parts = []
+            for count, document in enumerate(documents, 1):
+                parts.append(audited(document, cutter.chunk(document, models), models, ceiling=size or _own(cutter)))
+                advance(f"audit {spec}", count, len(documents))
+            yield spec, total(parts)
+    if chunks:
+        by_document = _by_document(chunks, [d.id for d in documents])
+        yield str(chunks), total(audited(d, by_document[d.id], models, ceiling=size) for d in documents)
+
+
+def _own(cutter: Any) -> Any:
+    """The chunker's own ceiling where it declares one."""
+    from faircut.specs import Size
+
+    found = getattr(cutter, "max", getattr(cutter, "size", None))
+    return found if isinstance(found, Size) else None
+
+
+def _size(text: str | None) -> Any:
+    from faircut.errors import SpecError
+    from faircut.specs import Size, parse_spec
+
+    if text is None:
+        return None
+    values = parse_spec(f"ceiling({text})").args
+    if len(values) != 1 or not isinstance(values[0], (Size, int)) or isinstance(values[0], bool):
+        raise SpecError(f"--ceiling is a size such as 512t, 512w or 500c, found {text!r}.")
+    return Size(values[0]) if isinstance(values[0], int) else values[0]
+
+
+def _by_document(path: Path, documents: list[str]) -> dict[str, list[Any]]:
+    from faircut.chunkers.output import read_chunk_records
+    from faircut.errors import DocumentError, nearest
+
+    found: dict[str, list[Any]] = {identity: [] for identity in documents}
+    for number, chunk in enumerate(read_chunk_records(str(path)), 1):
+        if chunk.document_id not in found:
+            hint = nearest(chunk.document_id, documents[:20])
+            raise DocumentError(f"{path}: chunk {number} is of document {chunk.document_id!r}, not in the corpus{hint}")
+        found[chunk.document_id].append(chunk)
+    return found
+
+
+def _print(found: dict[str, "Integrity"]) -> None:
+    for name, integrity in found.items():
+        typer.echo(f"{printable(name)}: {integrity}")
+        for key, value in asdict(integrity).items():
+            if key != "lost_at":
+                typer.echo(f"  {key.replace('_', ' '):<24}{value:>12,}")
+        for document, span in integrity.lost_at:
+            typer.echo(f"  lost in {printable(document)} at [{span.start}, {span.end})")

@@ -1,0 +1,63 @@
+"""``faircut chunk``: cut a file, a folder or a corpus and write the chunks as JSON lines or Parquet."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from faircut.cli.console import Advance, complain, progress_display
+
+__all__ = ["chunk"]
+
+
+def chunk(
+    path: Annotated[str, typer.Argument(help="A file, a folder, a glob or corpus.jsonl[.gz].")],
+    chunker: Annotated[
+        str, typer.Option("--chunker", "-c", help="How to cut: a spec, see `faircut list`.")
+    ] = "recursive",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="chunks.jsonl or chunks.parquet; without it, JSON lines on stdout."),
+    ] = None,
+    embedder: Annotated[
+        str, typer.Option("--embedder", "-e", help="Whose tokens are counted, and whose vectors are used where needed.")
+    ] = "minilm",
+) -> None:
+    """Cut documents and write one record a chunk."""
+    from faircut.chunkers import build
+    from faircut.chunkers.output import write_jsonl, write_parquet
+    from faircut.embedding import EMBEDDERS
+    from faircut.errors import PlanError
+    from faircut.experiment.store import write_atomically
+
+    if out is not None and out.suffix not in (".jsonl", ".parquet"):
+        raise PlanError(f"--out must end in .jsonl or .parquet, found {out}.")
+    cutter, model = build(chunker), EMBEDDERS.build(embedder)
+    counts = {"documents": 0}
+    with progress_display() as advance:
+        records = _records(path, cutter, model, counts, advance)
+        if out is None:
+            written = write_jsonl(records, sys.stdout.buffer)
+        else:
+            written = 0
+
+            def fill(file: Any) -> None:
+                nonlocal written
+                written = (write_jsonl if out.suffix == ".jsonl" else write_parquet)(records, file)
+
+            write_atomically(out, fill)
+    complain(f"{written} chunks of {counts['documents']} documents{f' in {out}' if out else ''}.")
+
+
+def _records(path: str, cutter: Any, model: Any, counts: dict[str, int], advance: Advance) -> Iterator[dict[str, Any]]:
+    from faircut.chunkers.contract import Models
+    from faircut.chunkers.output import chunk_records
+    from faircut.documents import read_corpus
+
+    models = Models.of(model)
+    for document in read_corpus(path):
+        counts["documents"] += 1
+        advance("documents cut", counts["documents"], counts["documents"])
+        yield from chunk_records(document, cutter.chunk(document, models), models.tokenizer)

@@ -1,0 +1,101 @@
+"""``faircut compare``: run a comparison and print its leaderboard."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from faircut.cli.console import complain, progress_display
+
+if TYPE_CHECKING:
+    from faircut.evaluation.power import PlannedPower
+    from faircut.experiment.plan import Plan
+
+__all__ = ["compare"]
+
+
+def compare(
+    corpus: Annotated[str | None, typer.Argument(help="A file, a folder, a glob or corpus.jsonl[.gz].")] = None,
+    questions: Annotated[str | None, typer.Argument(help="questions.jsonl[.gz] with evidence.")] = None,
+    plan: Annotated[
+        Path | None, typer.Option("--plan", "-p", help="A plan in TOML; flags given beside it win.")
+    ] = None,
+    chunker: Annotated[
+        list[str] | None,
+        typer.Option("--chunker", "-c", help="A chunker's spec; give it for each, see `faircut list`."),
+    ] = None,
+    embedder: Annotated[list[str] | None, typer.Option("--embedder", "-e", help="An embedder's spec [minilm].")] = None,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", "-b", help="The chunker or row to compare with [the first].")
+    ] = None,
+    measure: Annotated[str | None, typer.Option("--measure", "-m", help="What decides [recall@1000t].")] = None,
+    beside: Annotated[
+        list[str] | None, typer.Option("--beside", help="A measure shown beside; give it for each.")
+    ] = None,
+    index: Annotated[str | None, typer.Option("--index", help="The vector index [qdrant].")] = None,
+    controls: Annotated[
+        bool | None, typer.Option("--controls/--no-controls", help="Add each chunker's size-matched control.")
+    ] = None,
+    band: Annotated[float | None, typer.Option("--band", help="Differences below this do not matter [0.03].")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the bootstrap and the flips [0].")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", "-n", help="The run's name; the same name continues it.")
+    ] = None,
+    runs: Annotated[Path, typer.Option("--runs", help="Where run folders are made.")] = Path("runs"),
+    cache: Annotated[
+        Path | None, typer.Option("--cache", help="The file of vectors [in the user's cache folder].")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print leaderboard.json instead of tables.")] = False,
+) -> None:
+    """Compare chunkers end to end on your documents and questions."""
+    from faircut.experiment.run import default_name, run
+
+    given = {
+        "corpus": corpus, "questions": questions, "chunkers": chunker, "embedders": embedder, "baseline": baseline,
+        "measure": measure, "measures": beside, "index": index, "controls": controls, "band": band, "seed": seed,
+        "name": name,
+    }  # fmt: skip
+    asked = _plan(plan, {key: value for key, value in given.items() if value not in (None, [])})
+    folder = runs / (_safe_name(asked.name) if asked.name else default_name(asked))
+    with progress_display() as advance:
+        leaderboard = run(asked, folder, cache=cache, advance=advance, announce=_announce)
+    _show(leaderboard, folder, as_json=as_json)
+
+
+def _plan(path: Path | None, given: dict[str, Any]) -> "Plan":
+    from faircut.experiment.plan import load_plan, plan_from
+
+    return load_plan(path, given) if path else plan_from(given, "faircut compare")
+
+
+def _safe_name(name: str) -> str:
+    from faircut.errors import PlanError
+
+    if name in (".", "..") or any(c in name for c in "/\\\0") or name.startswith("."):
+        raise PlanError(f"a run's name is the name of a folder, found {name!r}; use letters, digits, - and _.")
+    return name
+
+
+def _announce(power: "PlannedPower") -> None:
+    complain(
+        f"{power.questions:,} questions, {power.units:,} {power.unit}s: differences from about "
+        f"{power.smallest_difference:.3f} can be shown with 80 % power; for {power.difference:g} about "
+        f"{power.questions_needed:,} questions are needed ({power.assumption})."
+    )
+
+
+def _show(leaderboard: dict[str, Any], folder: Path, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(leaderboard, indent=1))
+        return
+    from rich.console import Console
+
+    from faircut.report.data import results_of
+    from faircut.report.terminal import print_results
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=140)
+    print_results(results_of(leaderboard), console)
+    typer.echo(f"Result: {folder} (leaderboard.json, plan.toml, tables in chunks/ hits/ scores/)")

@@ -1,0 +1,52 @@
+"""What commands share for talking to a person: one line of complaint, safe text, a progress display on stderr."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from unicodedata import category
+
+__all__ = ["complain", "printable", "progress_display"]
+
+Advance = Callable[[str, int, int], None]
+"""Called with (what is being done, how much is done, how much there is)."""
+
+
+def printable(text: str) -> str:
+    """Untrusted text made safe for a terminal: control, format and surrogate characters become visible escapes."""
+    return "".join(_escape(c) if category(c) in ("Cc", "Cf", "Cs") and c not in "\n\t" else c for c in text)
+
+
+def _escape(character: str) -> str:
+    return f"\\x{ord(character):02x}" if ord(character) < 256 else f"\\u{ord(character):04x}"
+
+
+def complain(sentence: str) -> None:
+    """Say one sentence on stderr."""
+    sys.stderr.write(f"faircut: {printable(sentence)}\n")
+    sys.stderr.flush()
+
+
+@contextmanager
+def progress_display(*, quiet: bool = False) -> Iterator[Advance]:
+    """A progress display on stderr with one line for each piece of work; silent when ``quiet`` or not a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _what, _done, _total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    tasks = {}
+    with Progress(*columns, console=Console(stderr=True)) as display:
+
+        def advance(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = display.add_task(printable(what), total=total)
+            display.update(tasks[what], completed=done, total=total)
+
+        yield advance

@@ -1,0 +1,70 @@
+"""``corpus.jsonl[.gz]`` -> documents, one a line: ``id``, ``text`` and optional ``title language source media_type``.
+
+Other keys are left alone. Whether ids repeat is seen where the corpus is put together (``reading.py``).
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from faircut.documents.jsonl import LineError, numbered_lines, parse_object
+from faircut.documents.markdown import markdown_blocks
+from faircut.documents.plain import plain_blocks
+from faircut.errors import DocumentError
+from faircut.records import Block, Document
+
+__all__ = ["NATIVE_EXTENSIONS", "native_entries"]
+
+NATIVE_EXTENSIONS = (".jsonl", ".jsonl.gz")
+
+_BLOCKS: dict[str, Callable[[str], tuple[Block, ...]]] = {"text/markdown": markdown_blocks}
+
+
+def native_entries(path: Path) -> Iterator[tuple[str, Callable[[], Document]]]:
+    """For each line its place (``file:line``) and a function that makes its document or raises ``DocumentError``.
+
+    What cannot be read at all ends the stream with an entry that raises.
+    """
+    try:
+        for number, raw in numbered_lines(path):
+            yield f"{path}:{number}", partial(_document, raw, f"{path}:{number}")
+    except LineError as error:
+        place = f"{path}:{error.line}"
+        yield place, partial(_refuse, DocumentError(f"{place}: {error}."))
+
+
+def _refuse(error: DocumentError) -> Document:
+    raise error
+
+
+def _document(raw: bytes, place: str) -> Document:
+    try:
+        return _from_object(parse_object(raw))
+    except ValueError as error:
+        raise DocumentError(f"{place}: {error}.") from None
+
+
+def _from_object(value: dict[str, Any]) -> Document:
+    identity, text = _text(value, "id"), _text(value, "text")
+    if identity is None or not identity.strip():
+        raise ValueError('a document needs an "id"')
+    if text is None or not text.strip():
+        raise ValueError(f"the document {identity!r} has no text; give it one or remove the line")
+    media_type = _text(value, "media_type") or "text/plain"
+    return Document(
+        identity,
+        text,
+        _BLOCKS.get(media_type, plain_blocks)(text),
+        title=_text(value, "title") or "",
+        source=_text(value, "source") or "",
+        media_type=media_type,
+        language=_text(value, "language") or None,
+    )
+
+
+def _text(value: dict[str, Any], key: str) -> str | None:
+    found = value.get(key)
+    if found is None or isinstance(found, str):
+        return found
+    raise ValueError(f'"{key}" must be text, found {type(found).__name__} {found!r:.40}')

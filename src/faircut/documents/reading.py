@@ -1,0 +1,188 @@
+"""A path, folder, glob or ``corpus.jsonl[.gz]`` -> documents, streamed. Which reader takes a file is decided here.
+
+How a kind of file is read is left to its reader; a new reader is one file and one name in ``READERS``.
+"""
+
+import glob
+import os
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+from faircut.documents.contract import Reader
+from faircut.documents.markdown import MARKDOWN
+from faircut.documents.native import NATIVE_EXTENSIONS, native_entries
+from faircut.documents.plain import PLAIN
+from faircut.errors import DocumentError, FaircutWarning
+from faircut.records import Document
+
+__all__ = ["READERS", "read", "read_corpus"]
+
+READERS: tuple[Reader, ...] = (PLAIN, MARKDOWN)
+
+OnError = Callable[[DocumentError], None]
+Entry = tuple[str, Callable[[], Document]]  # where a document is, and how to get it
+
+
+def read(path: str | Path) -> Document:
+    """The document in one file; its id is the file's name, its title comes from the text or the file's name.
+
+    Raises:
+        DocumentError: missing, unreadable, of an unknown kind, not text, empty; names the file and what to do.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise DocumentError(f"{path}: a folder, not a file; read_corpus reads folders.")
+    if _is_native(path):
+        raise DocumentError(f"{path}: a corpus of many documents, not one; read_corpus reads it.")
+    reader = _reader_of(path)
+    if reader is None:
+        raise DocumentError(f"{path}: {_kind(path)} files are not read. Possible: {_possible()}.")
+    return _read(reader, path, path.name)
+
+
+def read_corpus(source: str | Path, *, on_error: OnError | None = None) -> Iterator[Document]:
+    """Stream the documents of a file, a folder (with all below it), a glob pattern or a native corpus.
+
+    Files come sorted by their path; hidden ones (a name that begins with a dot) are left out. The id of a file is its
+    POSIX path below the folder, or below the part of the pattern without wildcards.
+
+    Args:
+        source: the file, folder, pattern, or ``.jsonl[.gz]``.
+        on_error: takes each ``DocumentError`` and reading goes on; without it the first one is raised.
+
+    Warns:
+        FaircutWarning: files in a folder or pattern were left out because their kind is unknown, with counts.
+
+    Raises:
+        DocumentError: nothing there, no document at all (also with ``on_error``), a bad file, an id given twice.
+    """
+    return _checked(_entries(source), source, on_error)
+
+
+def _entries(source: str | Path) -> Iterable[Entry]:
+    path = Path(source)
+    if path.is_dir():
+        return _entries_of(path, _walk(path), str(source), skip_native=True)
+    if path.exists():
+        return native_entries(path) if _is_native(path) else [(str(path), partial(read, path))]
+    if _WILDCARD.search(str(source)):
+        base = _fixed_part(path)
+        return _entries_of(base, _matches(str(source)), str(source), skip_native=False)
+    raise DocumentError(f"{path}: no such file or folder.")
+
+
+def _checked(entries: Iterable[Entry], source: str | Path, on_error: OnError | None) -> Iterator[Document]:
+    """Documents with unique ids, and at least one."""
+    first: dict[str, str] = {}
+    for place, load in entries:
+        try:
+            document = load()
+            if document.id in first:
+                raise DocumentError(f"{place}: the id {document.id!r} is taken by {first[document.id]}; rename one.")
+        except DocumentError as error:
+            if on_error is None:
+                raise
+            on_error(error)
+            continue
+        first[document.id] = place
+        yield document
+    if not first:
+        raise DocumentError(f"{source}: the corpus is empty, no document was read. Possible: {_possible()}.")
+
+
+def _read(reader: Reader, path: Path, document_id: str) -> Document:
+    try:
+        return reader.read(path, document_id)
+    except OSError as error:
+        raise DocumentError(f"{path}: cannot be read: {error.strerror or error}.") from error
+
+
+# ---------------------------------------------------------------- kinds of files
+
+
+def _extension(path: Path) -> str:
+    return path.suffix.lower()
+
+
+def _reader_of(path: Path) -> Reader | None:
+    return next((r for r in READERS if _extension(path) in r.extensions), None)
+
+
+def _is_native(path: Path) -> bool:
+    return path.name.lower().endswith(NATIVE_EXTENSIONS)
+
+
+def _kind(path: Path) -> str:
+    return _extension(path) or "extensionless"
+
+
+def _possible() -> str:
+    return " ".join(e for r in READERS for e in r.extensions) + " " + " ".join(NATIVE_EXTENSIONS)
+
+
+# ---------------------------------------------------------------- folders and patterns
+
+
+def _entries_of(base: Path, files: Iterable[Path], source: str, *, skip_native: bool) -> Iterator[Entry]:
+    """The readable files in the order of their ids; those of unknown kind are counted and named in one warning.
+
+    Inside a folder a ``.jsonl`` may be anything (questions, for one), so it is a corpus only when it is named.
+    """
+    skipped: Counter[str] = Counter()
+    for identity, path in sorted((p.relative_to(base).as_posix(), p) for p in files):
+        if _is_native(path) and not skip_native:
+            yield from native_entries(path)
+        elif reader := _reader_of(path):
+            yield str(path), partial(_read, reader, path, identity)
+        else:
+            skipped[".jsonl" if _is_native(path) else _kind(path)] += 1
+    if skipped:
+        _warn_skipped(source, skipped)
+
+
+def _warn_skipped(source: str, skipped: Counter[str]) -> None:
+    kinds = ", ".join(f"{count} {kind}" for kind, count in skipped.most_common())
+    hint = " A corpus in .jsonl is read when it is named itself." if ".jsonl" in skipped else ""
+    files = f"{skipped.total()} file{'s' if skipped.total() > 1 else ''}"
+    message = f"{source}: skipped {files} of unknown kind ({kinds}). Possible: {_possible()}.{hint}"
+    warnings.warn(message, FaircutWarning, stacklevel=2)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """All visible files below a folder. Links to folders are followed, each real folder once."""
+    waiting, seen = [folder], set[str]()
+    while waiting:
+        current = waiting.pop()
+        real = os.path.realpath(current)
+        if real in seen:
+            continue
+        seen.add(real)
+        try:
+            children = sorted(current.iterdir(), reverse=True)
+        except OSError as error:
+            raise DocumentError(f"{current}: cannot be read: {error.strerror}.") from error
+        visible = [c for c in children if not c.name.startswith(".")]
+        waiting += [c for c in visible if c.is_dir()]
+        # A broken link is kept, so that reading it says so; pipes and devices are not.
+        yield from (c for c in visible if c.is_file() or (c.is_symlink() and not c.exists()))
+
+
+_WILDCARD = re.compile(r"[*?\[]")
+
+
+def _matches(pattern: str) -> Iterator[Path]:
+    return (path for path in map(Path, glob.iglob(pattern, recursive=True)) if path.is_file())
+
+
+def _fixed_part(pattern: Path) -> Path:
+    """The folder in front of the first wildcard."""
+    fixed = []
+    for part in pattern.parts[:-1]:
+        if _WILDCARD.search(part):
+            break
+        fixed.append(part)
+    return Path(*fixed)

@@ -1,0 +1,199 @@
+"""Vectors remembered on disk: an embedder that wraps another one and asks it only for what was never embedded before.
+
+Comes in: any embedder and the path of an SQLite file. Goes out: the same vectors, bit for bit. A cache may cost time,
+never a result: when it cannot be read or written, one warning says so and the run goes on without it.
+"""
+
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faircut.embedding.checks import OverlongWarning, checked_texts, checked_vectors, encodable, report_overlong
+from faircut.embedding.contract import Embedder, Progress, Role, Vectors
+from faircut.embedding.vector_store import VectorStore
+from faircut.text.contract import TokenCounter
+
+__all__ = ["CacheStats", "CachedEmbedder"]
+
+_SLICE_CHARACTERS = 100_000  # about 25,000 tokens: one to three seconds of MiniLM, which is what a SIGKILL can lose
+_SLICE_TEXTS = 2_000
+
+
+@dataclass
+class CacheStats:
+    """What the cache did since it was made; distinct texts of each call, tokens as the model sees them.
+
+    ``seconds`` is wall time inside the wrapped embedder.
+    """
+
+    hits: int = 0
+    tokens_from_cache: int = 0
+    embedded: int = 0
+    tokens_embedded: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class CachedEmbedder:
+    """An embedder in front of a file of vectors. Its spec, its name and its vectors are those of ``inner``.
+
+    The key of a vector is a hash of the inner embedder's fingerprint (weights, tokenizer, limits), the role, the prefix
+    and the text; never of the model's name alone. Vectors are written as each slice of texts is done, so a killed
+    process loses at most the slice it was at. Two processes may use one file.
+    """
+
+    inner: Embedder
+    path: Path
+    stats: CacheStats = field(default_factory=CacheStats, compare=False, repr=False)
+    _store: VectorStore = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_store", VectorStore(Path(self.path)))
+
+    def __str__(self) -> str:
+        return str(self.inner)
+
+    @property
+    def dimensions(self) -> int:
+        """As of ``inner``."""
+        return self.inner.dimensions
+
+    @property
+    def fingerprint(self) -> str:
+        """As of ``inner``: the vectors are the same."""
+        return self.inner.fingerprint
+
+    @property
+    def tokenizer(self) -> TokenCounter:
+        """As of ``inner``."""
+        return self.inner.tokenizer
+
+    @property
+    def max_tokens(self) -> int:
+        """As of ``inner``."""
+        return self.inner.max_tokens
+
+    def prefix(self, role: Role) -> str:
+        """As of ``inner``."""
+        return self.inner.prefix(role)
+
+    def overhead(self, role: Role) -> int:
+        """As of ``inner``."""
+        return self.inner.overhead(role)
+
+    def close(self) -> None:
+        """Close the file; it is opened again when needed."""
+        self._store.close()
+
+    def embed(self, texts: Sequence[str], role: Role, *, progress: Progress | None = None) -> Vectors:
+        """Vectors ``(len(texts), d)``, from the file where they are, else from ``inner``.
+
+        Over-long texts are reported for all texts asked, those from the cache too.
+
+        Raises:
+            TypeError: ``texts`` is not a sequence of strings.
+            EmbeddingError: as of ``inner``.
+        """
+        listed = checked_texts(texts)
+        places = {text: place for place, text in enumerate(dict.fromkeys(listed))}
+        rows = np.array([places[text] for text in listed], dtype=np.intp)
+        work = _Work(list(places), self._keys(places, role), np.bincount(rows, minlength=len(places)), self.dimensions)
+        self._recall(work)
+        if progress and listed:
+            progress(work.done, len(listed))
+        for batch in work.slices():
+            self._embed_slice(work, batch, role, progress)
+        report_overlong([int(work.tokens[row]) for row in rows], self.max_tokens, str(self))
+        return work.vectors.take(rows, axis=0)
+
+    def _keys(self, texts: Sequence[str] | dict[str, int], role: Role) -> list[bytes]:
+        base = blake2b(digest_size=16)
+        for part in (self.inner.fingerprint, role, self.inner.prefix(role)):
+            base.update(part.encode("utf-8", "surrogatepass") + b"\0")
+        keys = []
+        for text in texts:
+            digest = base.copy()
+            digest.update(text.encode("utf-8", "surrogatepass"))
+            keys.append(digest.digest())
+        return keys
+
+    def _recall(self, work: "_Work") -> None:
+        """Fill in what the file knows; what it holds in a wrong shape or length counts as unknown."""
+        places = {key: place for place, key in enumerate(work.keys)}
+        for rows in self._store.read(work.keys):
+            fitting = [row for row in rows if len(row.vector) == work.vectors.shape[1] * 4]
+            if not fitting:
+                continue
+            block = np.frombuffer(b"".join(row.vector for row in fitting), dtype="<f4").reshape(len(fitting), -1)
+            squares = np.einsum("nd,nd->n", block, block)
+            sound = np.flatnonzero(np.abs(squares - 1) < 1e-3)
+            at = np.array([places[fitting[i].key] for i in sound], dtype=np.intp)
+            work.vectors[at] = block[sound]
+            work.tokens[at] = [fitting[i].tokens for i in sound]
+            work.known[at] = True
+        self.stats.hits += int(work.known.sum())
+        self.stats.tokens_from_cache += int(np.minimum(work.tokens[work.known], self.max_tokens).sum())
+
+    def _embed_slice(self, work: "_Work", batch: list[int], role: Role, progress: Progress | None) -> None:
+        """Embed some texts, then store them in one transaction."""
+        texts = [work.texts[place] for place in batch]
+        before, total, share = work.done, int(work.shares.sum()), int(work.shares[batch].sum())
+
+        def inside(done: int, count: int) -> None:
+            if progress:
+                progress(before + share * done // count, total)
+
+        started = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OverlongWarning)  # told once for the whole call
+            vectors = self.inner.embed(texts, role, progress=inside if progress else None)
+        self.stats.seconds += time.perf_counter() - started
+        checked_vectors(vectors, len(texts), self.dimensions, str(self))
+        counts = self.inner.tokenizer.count_many([encodable(text) for text in texts])
+        work.learn(batch, vectors, np.array(counts) + self.inner.overhead(role))
+        self._store.write(
+            [
+                (work.keys[p], int(work.tokens[p]), v.astype("<f4").tobytes())
+                for p, v in zip(batch, vectors, strict=True)
+            ]
+        )
+        self.stats.embedded += len(batch)
+        self.stats.tokens_embedded += int(np.minimum(work.tokens[batch], self.max_tokens).sum())
+
+
+class _Work:
+    """One call: its distinct texts, how often each was asked, and what is known of them so far."""
+
+    def __init__(self, texts: list[str], keys: list[bytes], shares: NDArray[np.intp], dimensions: int) -> None:
+        self.texts, self.keys, self.shares = texts, keys, shares
+        self.vectors = np.zeros((len(texts), dimensions), dtype=np.float32)
+        self.tokens = np.zeros(len(texts), dtype=np.int64)
+        self.known = np.zeros(len(texts), dtype=bool)
+
+    @property
+    def done(self) -> int:
+        """Texts answered, each as often as it was asked."""
+        return int(self.shares[self.known].sum())
+
+    def learn(self, batch: list[int], vectors: Vectors, tokens: NDArray[np.int64]) -> None:
+        self.vectors[batch], self.tokens[batch], self.known[batch] = vectors, tokens, True
+
+    def slices(self) -> Iterator[list[int]]:
+        """Places of unknown texts, the longest first, in slices that take about the same time."""
+        unknown = sorted(np.flatnonzero(~self.known).tolist(), key=lambda p: (-len(self.texts[p]), p))
+        batch: list[int] = []
+        characters = 0
+        for place in unknown:
+            if batch and (characters + len(self.texts[place]) > _SLICE_CHARACTERS or len(batch) >= _SLICE_TEXTS):
+                yield batch
+                batch, characters = [], 0
+            batch.append(place)
+            characters += len(self.texts[place])
+        if batch:
+            yield batch

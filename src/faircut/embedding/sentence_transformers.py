@@ -1,0 +1,230 @@
+"""Any model of the sentence-transformers library, an extra. Texts in, unit vectors ``(n, d)`` out.
+
+The prefixes of known models are left to ``prefixes.py``, remembering vectors to ``cache.py``. Torch is imported only
+when a model is used; code that comes with a model is never run.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from typing import Any, ClassVar
+
+import numpy as np
+
+from faircut.embedding.checks import checked_texts, checked_vectors, encodable, report_overlong, unit_rows
+from faircut.embedding.contract import Progress, Role, Vectors
+from faircut.embedding.prefixes import PRESETS, family_of
+from faircut.embedding.weights import cache_directory, write_atomically
+from faircut.errors import EmbeddingError, SpecError
+from faircut.specs import spec_text
+from faircut.text.contract import TokenCounter
+
+__all__ = ["PRESETS", "SentenceTransformers"]
+
+_BATCH_TOKENS = 4096
+_TOKENIZED_TOGETHER = 1024
+_OWN_PROMPTS: dict[Role, tuple[str, ...]] = {
+    "query": ("query",),
+    "passage": ("document", "passage", "corpus"),
+    "sentence": ("STS", "sentence"),
+}
+"""Under which names a model's own configuration may keep the prefix of a role (sentence-transformers' convention)."""
+
+
+@dataclass(frozen=True)
+class SentenceTransformers:
+    """Any sentence-transformers model by its id or folder (extra), with the prefixes that it was trained with.
+
+    Args:
+        model: an id such as ``intfloat/e5-small-v2`` (fetched by that library on first use) or a folder.
+        query_prefix: in front of questions; by default the known prefix of the model's family, else the one in the
+            model's own configuration, else none.
+        passage_prefix: the same for chunks.
+        sentence_prefix: the same for sentences that are compared with each other.
+        max_seq_length: the longest input in tokens (that library's own word); the model's own limit by default.
+    """
+
+    model: str
+    query_prefix: str | None = None
+    passage_prefix: str | None = None
+    sentence_prefix: str | None = None
+    max_seq_length: int | None = None
+
+    name: ClassVar[str] = "st"
+    __str__ = spec_text
+
+    def __post_init__(self) -> None:
+        if not self.model.strip():
+            raise SpecError("embedder 'st' needs a model, for example st(\"intfloat/e5-small-v2\").")
+        if self.max_seq_length is not None and self.max_seq_length < 3:
+            raise SpecError(f"embedder 'st': max_seq_length is at least 3, found {self.max_seq_length}.")
+
+    @property
+    def dimensions(self) -> int:
+        """The ``d`` of the vectors. Loads the model."""
+        return self._loaded.dimensions
+
+    @property
+    def fingerprint(self) -> str:
+        """The model's id, a hash of its weights, structure and tokenizer as loaded, and the limit."""
+        return f"st-{self.model}-{self._loaded.hash}-max{self.max_tokens}"
+
+    @property
+    def tokenizer(self) -> TokenCounter:
+        """The model's own tokenizer, untruncated."""
+        return _counter(self._loaded.tokenizer.to_str(), self.model)
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest input in tokens, special tokens and prefix included. Loads the model."""
+        return self._loaded.max_tokens
+
+    def prefix(self, role: Role) -> str:
+        """As given, else as known for the model's family, else as in the model's configuration, else ""."""
+        given = {"query": self.query_prefix, "passage": self.passage_prefix, "sentence": self.sentence_prefix}[role]
+        if given is not None:
+            return given
+        if family := family_of(self.model):
+            return family.prefix(role)
+        prompts: dict[str, str] = getattr(self._loaded.model, "prompts", None) or {}
+        return next((prompts[name] for name in _OWN_PROMPTS[role] if name in prompts), "")
+
+    def overhead(self, role: Role) -> int:
+        """Special tokens and the tokens of the prefix."""
+        return self._loaded.special_tokens + self.tokenizer.count(self.prefix(role))
+
+    def embed(self, texts: Sequence[str], role: Role, *, progress: Progress | None = None) -> Vectors:
+        """Vectors ``(len(texts), d)``, in batches of equal token length, so that nothing is padded.
+
+        Raises:
+            TypeError: ``texts`` is not a sequence of strings.
+            EmbeddingError: the extra or the model is missing, the model failed or gave a vector that is not finite.
+        """
+        listed = checked_texts(texts)
+        loaded = self._loaded
+        if not listed:
+            return np.zeros((0, loaded.dimensions), dtype=np.float32)
+        places = {text: place for place, text in enumerate(dict.fromkeys(listed))}
+        rows = np.array([places[text] for text in listed])
+        prepared = [encodable(self.prefix(role) + text) for text in places]
+        lengths = loaded.lengths(prepared)
+        report_overlong([lengths[row] for row in rows], loaded.max_tokens, str(self))
+        vectors = np.empty((len(prepared), loaded.dimensions), dtype=np.float32)
+        done, shares = 0, np.bincount(rows)
+        for length, batch in _by_length(lengths, loaded.max_tokens):
+            part = loaded.encode([prepared[place] for place in batch], length)
+            vectors[batch] = checked_vectors(part, len(batch), loaded.dimensions, str(self))
+            done += int(shares[batch].sum())
+            if progress:
+                progress(done, len(listed))
+        return vectors.take(rows, axis=0)
+
+    @property
+    def _loaded(self) -> "_Loaded":
+        return _load(self.model, self.max_seq_length)
+
+
+@dataclass(frozen=True, eq=False)
+class _Loaded:
+    """A model in memory with what has to be known of it."""
+
+    model: Any
+    tokenizer: Any
+    max_tokens: int
+    dimensions: int
+    hash: str
+
+    @property
+    def special_tokens(self) -> int:
+        return int(self.tokenizer.num_special_tokens_to_add(False))
+
+    def lengths(self, texts: list[str]) -> list[int]:
+        """Tokens of each text, special tokens included, uncut."""
+        found: list[int] = []
+        for start in range(0, len(texts), _TOKENIZED_TOGETHER):
+            some = self.tokenizer.encode_batch_fast(texts[start : start + _TOKENIZED_TOGETHER])
+            found += [len(encoding.ids) for encoding in some]
+        return found
+
+    def encode(self, texts: list[str], length: int) -> Vectors:
+        """Unit vectors of texts of equal length. The empty prompt keeps the model's default prompt away."""
+        size = max(1, _BATCH_TOKENS // max(1, length))
+        try:
+            raw = self.model.encode(texts, batch_size=size, prompt="", convert_to_numpy=True, show_progress_bar=False)
+        except RuntimeError as error:  # torch's class for all that goes wrong while it runs: memory, devices, shapes
+            raise EmbeddingError(f"sentence-transformers failed on {len(texts)} texts: {error}.") from error
+        return unit_rows(np.asarray(raw))
+
+
+def _by_length(lengths: list[int], max_tokens: int) -> list[tuple[int, list[int]]]:
+    """Places of texts by their length as the model sees it, the longest first."""
+    groups: dict[int, list[int]] = {}
+    for place, length in enumerate(lengths):
+        groups.setdefault(min(length, max_tokens), []).append(place)
+    return sorted(groups.items(), reverse=True)
+
+
+@cache
+def _load(model_id: str, max_seq_length: int | None) -> _Loaded:
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise EmbeddingError(
+            'this embedder needs an extra; run: pip install "faircut[sentence-transformers]"'
+        ) from error
+    try:
+        model = SentenceTransformer(model_id, trust_remote_code=False)
+    except Exception as error:  # the hub, the file system and torch raise classes of many libraries here
+        reason = str(error).strip().split("\n")[0]
+        raise EmbeddingError(f"sentence-transformers cannot load {model_id!r}: {reason}") from error
+    model.float().eval()  # weights saved in half precision would give vectors that depend on the machine
+    if max_seq_length is not None:
+        model.max_seq_length = _within_positions(model, model_id, max_seq_length)
+    tokenizer = _untruncated(model, model_id)
+    dimension = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+    return _Loaded(model, tokenizer, int(model.max_seq_length or 512), int(dimension()), _hash(model, tokenizer))
+
+
+def _within_positions(model: Any, model_id: str, asked: int) -> int:
+    config = getattr(getattr(model[0], "auto_model", None), "config", None)
+    positions = getattr(config, "max_position_embeddings", None)
+    if isinstance(positions, int) and 0 < positions < asked:
+        raise EmbeddingError(f"{model_id!r} has {positions} positions; max_seq_length={asked} is more than it can see.")
+    return asked
+
+
+def _untruncated(model: Any, model_id: str) -> Any:
+    """A copy of the model's tokenizer that neither cuts nor pads."""
+    from tokenizers import Tokenizer
+
+    own = getattr(model.tokenizer, "backend_tokenizer", model.tokenizer)
+    if not isinstance(own, Tokenizer):
+        raise EmbeddingError(f"{model_id!r} has no fast tokenizer, so its tokens cannot be counted exactly.")
+    copy = Tokenizer.from_str(own.to_str())
+    copy.no_truncation()
+    copy.no_padding()
+    return copy
+
+
+def _hash(model: Any, tokenizer: Any) -> str:
+    """Of everything that makes a vector: weights, structure and tokenizer as loaded, wherever they came from."""
+    digest = sha256(repr(model).encode())
+    digest.update(repr(getattr(model[0], "auto_model", "")).encode())
+    digest.update(tokenizer.to_str().encode())
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(f"{name} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).numpy().data)
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _counter(tokenizer_json: str, model_id: str) -> TokenCounter:
+    """The counter of a tokenizer in memory; it is read from a file, so the file goes to the cache first."""
+    from faircut.text.tokens import load_tokenizer
+
+    data = tokenizer_json.encode()
+    path = cache_directory() / "tokenizers" / f"{sha256(data).hexdigest()[:16]}.json"
+    if not path.is_file() or path.read_bytes() != data:
+        write_atomically({path.name: data}, path.parent)
+    return load_tokenizer(path, name=model_id)

@@ -1,0 +1,1 @@
+"""The pipeline: a plan in, a run folder with per-question scores out."""

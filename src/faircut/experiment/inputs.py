@@ -1,0 +1,94 @@
+"""What all rows of a comparison share: documents, questions and the one tokenizer that counts the budget.
+
+A plan in, the same objects for every chunker out. What is done with them is left to ``stages.py``.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from faircut.documents import read_corpus
+from faircut.embedding import EMBEDDERS
+from faircut.evaluation.context import Passage, passage
+from faircut.experiment.plan import Plan
+from faircut.questions import read_questions
+from faircut.records import Chunk, Document, Question, content_id
+from faircut.text.contract import TokenCounter, TokenIndex
+
+__all__ = ["Inputs", "load_inputs"]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The corpus, the questions, and the budget's tokenizer.
+
+    Attributes:
+        documents: by id, in the order of the corpus.
+        questions: in the order of their file.
+        budget: counts the tokens of every budget, whatever the embedder.
+        corpus_id, questions_id: hashes of the content.
+    """
+
+    documents: dict[str, Document]
+    questions: tuple[Question, ...]
+    budget: TokenCounter
+    corpus_id: str
+    questions_id: str
+    _indexes: dict[str, TokenIndex] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def clusters(self) -> list[str]:
+        """The document of each question: where it searches, else that of its first piece of evidence."""
+        return [q.within or q.evidence[0].document_id for q in self.questions]
+
+    def token_index(self, document_id: str) -> TokenIndex:
+        """The budget tokens of one document, counted at the first call."""
+        if document_id not in self._indexes:
+            self._indexes[document_id] = self.budget.index(self.documents[document_id].text)
+        return self._indexes[document_id]
+
+    def document_tokens(self) -> int:
+        """Budget tokens of all documents."""
+        return sum(self.token_index(d).total for d in self.documents)
+
+    def passages(self, chunks: Sequence[Chunk]) -> list[Passage]:
+        """The chunks as the scores see them, with their budget tokens."""
+        whole = self.budget.count_many([c.embedded_text for c in chunks])
+        texts = self.budget.count_many([c.text for c in chunks])
+        return [
+            passage(c, tokens=t, context_tokens=max(w - t, 0), verbatim=c.is_verbatim(self.documents[c.document_id]))
+            for c, t, w in zip(chunks, texts, whole, strict=True)
+        ]
+
+    def evidence_texts(self) -> dict[str, list[str]]:
+        """For each question's id the text of each piece of its evidence."""
+        return {
+            q.id: [self.documents[e.document_id].text[e.span.start : e.span.end] for e in q.evidence]
+            for q in self.questions
+        }
+
+
+def load_inputs(plan: Plan, advance: Callable[[str, int, int], None]) -> Inputs:
+    """Read and check the corpus and the questions.
+
+    Raises:
+        DocumentError, QuestionError: with the place and what to do.
+    """
+    documents = {}
+    for count, document in enumerate(read_corpus(plan.corpus), 1):
+        documents[document.id] = document
+        advance("documents read", count, count)
+    questions = tuple(read_questions(plan.questions, documents))
+    budget = EMBEDDERS.build(plan.budget_tokenizer).tokenizer
+    return Inputs(documents, questions, budget, _corpus_id(documents), _questions_id(questions))
+
+
+def _corpus_id(documents: dict[str, Document]) -> str:
+    parts: list[str] = []
+    for d in documents.values():
+        blocks = ";".join(f"{b.kind},{b.span.start},{b.span.end},{b.level},{b.page}" for b in d.blocks)
+        parts += [d.id, d.text, d.language or "", d.title, blocks]
+    return content_id(*parts)
+
+
+def _questions_id(questions: Sequence[Question]) -> str:
+    return content_id(*map(repr, questions))

@@ -1,0 +1,175 @@
+"""The leaderboard: a run folder's tables in, one plain dictionary of scores, verdicts and costs out.
+
+Everything is computed from the per-question scores and the facts of the stages; nothing is run. Showing it is left to
+the report. The schema is versioned: fields are added, never changed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import polars as pl
+
+from faircut.evaluation.confidence import mean_interval
+from faircut.evaluation.measures import Measure
+from faircut.evaluation.power import plan_power
+from faircut.evaluation.significance import holm
+from faircut.evaluation.statistics import Contrast, compare
+from faircut.experiment.plan import BUDGETS, Plan, control_of, load_plan
+from faircut.experiment.store import RunStore
+
+__all__ = ["SCHEMA", "build_leaderboard"]
+
+SCHEMA = "faircut.leaderboard/1"
+
+Table = tuple[pl.DataFrame, dict[str, Any]]
+
+
+def build_leaderboard(store: RunStore) -> dict[str, Any]:
+    """The leaderboard of a finished run, best row first.
+
+    Raises:
+        StoreError: the folder is not a finished run.
+    """
+    manifest = store.read_json("manifest.json")
+    plan = load_plan(store.folder / "plan.toml")
+    scores = {row["row"]: store.read("scores", row["scores"]) for row in manifest["rows"]}
+    clusters = next(iter(scores.values()))[0]["document"].to_list()
+    contrasts = _contrasts(plan, manifest["baseline"], scores, clusters)
+    rows = [_row(plan, store, manifest, entry, scores[entry["row"]], contrasts, clusters) for entry in manifest["rows"]]
+    return {
+        "schema": SCHEMA,
+        "run": store.folder.name,
+        "measure": str(plan.all_measures[0]),
+        "baseline": manifest["baseline"],
+        "band": plan.band,
+        "alpha": plan.alpha,
+        "seed": plan.seed,
+        "corpus": manifest["corpus"],
+        "questions": manifest["questions"]["questions"],
+        "budget_tokenizer": manifest["budget_tokenizer"],
+        "planned": _planned(plan, clusters, len(rows) - 1),
+        "rows": sorted(rows, key=lambda r: (-r["score"]["mean"], r["row"])),
+        "controls": _controls(plan, scores, clusters),
+    }
+
+
+def _planned(plan: Plan, clusters: list[str], contrasts: int) -> dict[str, Any] | None:
+    if not contrasts:
+        return None
+    return asdict(plan_power(clusters, contrasts=contrasts, difference=plan.band, alpha=plan.alpha))
+
+
+def _contrasts(
+    plan: Plan, baseline: str, scores: Mapping[str, Table], clusters: list[str]
+) -> dict[str, dict[str, Contrast]]:
+    """For the deciding measure and for each beside it, the contrasts of all rows with the baseline."""
+    if len(scores) < 2:
+        return {}
+    decided = {}
+    for measure in map(str, plan.all_measures):
+        values = {name: table[measure].to_numpy() for name, (table, _) in scores.items()}
+        base = values.pop(baseline)
+        found = compare(base, values, clusters, band=plan.band, alpha=plan.alpha, seed=plan.seed)
+        decided[measure] = {contrast.name: contrast for contrast in found}
+    return decided
+
+
+def _controls(plan: Plan, scores: Mapping[str, Table], clusters: list[str]) -> list[dict[str, Any]]:
+    """Each chunker against its own size-matched control where both are rows; corrected over these contrasts."""
+    measure = str(plan.all_measures[0])
+    pairs = []
+    for embedder in plan.embedders:
+        for chunker in plan.chunkers:
+            own, control = f"{embedder}::{chunker}", f"{embedder}::{control_of(chunker)}"
+            if own != control and control in scores:
+                base, values = (scores[name][0][measure].to_numpy() for name in (control, own))
+                pairs += compare(base, {own: values}, clusters, band=plan.band, alpha=plan.alpha, seed=plan.seed)
+    corrected = holm([c.p for c in pairs]) if pairs else []
+    return [_control(c, float(p), plan) for c, p in zip(pairs, corrected, strict=True)]
+
+
+def _control(contrast: Contrast, p_holm: float, plan: Plan) -> dict[str, Any]:
+    """The contrast with p corrected over all controls, and the verdict that follows from it."""
+    verdict = contrast.verdict
+    if verdict in ("better", "worse") and p_holm >= plan.alpha:
+        verdict = "no measured difference"
+    return asdict(contrast) | {"p_holm": p_holm, "verdict": verdict}
+
+
+def _row(
+    plan: Plan,
+    store: RunStore,
+    manifest: Mapping[str, Any],
+    entry: Mapping[str, Any],
+    scored: Table,
+    contrasts: Mapping[str, Mapping[str, Contrast]],
+    clusters: list[str],
+) -> dict[str, Any]:
+    table, facts = scored
+    measure = plan.all_measures[0]
+    cut = store.read_json(f"chunks/{entry['chunks']}.json")
+    found = store.read_json(f"hits/{entry['hits']}.json")
+    name = entry["row"]
+    return {
+        "row": name,
+        "embedder": entry["embedder"],
+        "chunker": entry["chunker"],
+        "spec": cut["spec"],
+        "is_baseline": name == manifest["baseline"],
+        "score": _score(plan, table, measure, clusters),
+        "contrast": _contrast(contrasts, str(measure), name),
+        "beside": {str(m): _beside(facts, contrasts, m, name) for m in plan.all_measures},
+        "curve": {str(b): facts["means"][f"recall@{b}t"] for b in BUDGETS if f"recall@{b}t" in facts["means"]},
+        "tokens_per_question": facts["tokens"].get(str(measure.cut)),
+        "tokens_at": facts["tokens"],
+        "unanswered": facts["unanswered"],
+        "underfilled": facts["underfilled"],
+        "chunks": cut["chunks"],
+        "size": cut["size"],
+        "integrity": cut["integrity"],
+        "cost": _cost(manifest, entry, cut, found),
+    }
+
+
+def _score(plan: Plan, table: pl.DataFrame, measure: Measure, clusters: list[str]) -> dict[str, Any]:
+    estimate = mean_interval(table[str(measure)].to_numpy(), clusters, seed=plan.seed)
+    return {
+        "mean": estimate.mean,
+        "low": estimate.interval.low,
+        "high": estimate.interval.high,
+        "method": estimate.interval.method,
+    }
+
+
+def _contrast(contrasts: Mapping[str, Mapping[str, Contrast]], measure: str, name: str) -> dict[str, Any] | None:
+    contrast = contrasts.get(measure, {}).get(name)
+    return asdict(contrast) if contrast else None
+
+
+def _beside(
+    facts: Mapping[str, Any], contrasts: Mapping[str, Mapping[str, Contrast]], measure: Measure, name: str
+) -> dict[str, Any]:
+    contrast = contrasts.get(str(measure), {}).get(name)
+    shown = {"mean": facts["means"][str(measure)], "pooled": facts["pooled"][str(measure)]}
+    if contrast:
+        shown |= {"difference": contrast.difference, "p_holm": contrast.p_holm, "verdict": contrast.verdict}
+    return shown
+
+
+def _cost(
+    manifest: Mapping[str, Any], entry: Mapping[str, Any], cut: Mapping[str, Any], found: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What the row costs, as if nothing had been cached: seconds of embedding are tokens over the measured rate."""
+    tokens = cut["cutting"]["embedded"]["tokens"] + cut["embedded_tokens"]
+    rate = manifest["embedding_rates"].get(entry["embedder"])
+    return {
+        "cutting_seconds": cut["cutting"]["seconds"],
+        "embedding_seconds": tokens / rate if rate else None,
+        "embedded_tokens": tokens,
+        "embedded_tokens_for_cutting": cut["cutting"]["embedded"]["tokens"],
+        "overlong_for_cutting": cut["cutting"]["embedded"]["overlong"],
+        "embedded_per_document_token": tokens / max(manifest["corpus"]["tokens"], 1),
+        "indexing_seconds": found["indexing_seconds"],
+        "search_milliseconds_per_question": 1000 * found["search_seconds_per_question"],
+    }

@@ -1,0 +1,75 @@
+"""An embedder that keeps account: what was asked of it and how long that took. Wraps any embedder, is one itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from faircut.embedding.contract import Embedder, Progress, Role, Vectors
+from faircut.text.contract import TokenCounter
+
+__all__ = ["Account", "MeteredEmbedder"]
+
+
+@dataclass
+class Account:
+    """Texts and tokens asked for (special tokens and prefix included), and seconds waited for the vectors.
+
+    ``overlong`` are the texts of which the model did not see the end.
+    """
+
+    texts: int = 0
+    overlong: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class MeteredEmbedder:
+    """Passes everything to ``inner`` and writes the account. Tokens beyond the model's limit are not counted."""
+
+    inner: Embedder
+    account: Account = field(default_factory=Account, compare=False)
+
+    def __str__(self) -> str:
+        return str(self.inner)
+
+    @property
+    def dimensions(self) -> int:
+        """As the inner embedder."""
+        return self.inner.dimensions
+
+    @property
+    def fingerprint(self) -> str:
+        """As the inner embedder."""
+        return self.inner.fingerprint
+
+    @property
+    def tokenizer(self) -> TokenCounter:
+        """As the inner embedder."""
+        return self.inner.tokenizer
+
+    @property
+    def max_tokens(self) -> int:
+        """As the inner embedder."""
+        return self.inner.max_tokens
+
+    def prefix(self, role: Role) -> str:
+        """As the inner embedder."""
+        return self.inner.prefix(role)
+
+    def overhead(self, role: Role) -> int:
+        """As the inner embedder."""
+        return self.inner.overhead(role)
+
+    def embed(self, texts: Sequence[str], role: Role, *, progress: Progress | None = None) -> Vectors:
+        """The inner embedder's vectors."""
+        started = perf_counter()
+        vectors = self.inner.embed(texts, role, progress=progress)
+        self.account.seconds += perf_counter() - started
+        distinct = list(dict.fromkeys(texts))
+        overhead = self.inner.overhead(role)
+        counts = [c + overhead for c in self.inner.tokenizer.count_many(distinct)]
+        self.account.texts += len(distinct)
+        self.account.overlong += sum(c > self.inner.max_tokens for c in counts)
+        self.account.tokens += sum(min(c, self.inner.max_tokens) for c in counts)
+        return vectors

@@ -1,0 +1,203 @@
+"""What a comparison is: corpus, questions, rows, baseline and measure, fixed before anything is run.
+
+Comes in as TOML or as the flags of the command line, goes out as a ``Plan`` whose components are built and checked.
+Running it is left to ``run.py``.
+"""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from faircut.chunkers import build
+from faircut.chunkers.contract import Chunker
+from faircut.embedding import EMBEDDERS
+from faircut.errors import PlanError, nearest
+from faircut.evaluation.measures import Measure, parse_measure
+from faircut.index import INDEXES
+
+__all__ = ["BUDGETS", "DEFAULT_MEASURE", "MEASURES_BESIDE", "Plan", "Row", "load_plan"]
+
+DEFAULT_MEASURE = "recall@1000t"
+BUDGETS = (250, 500, 1000, 2000, 4000)
+MEASURES_BESIDE = (
+    *(f"recall@{b}t" for b in BUDGETS),
+    "precision@1000t",
+    "iou@1000t",
+    "f1@1000t",
+    "hit@1000t",
+    "full@1000t",
+    "recall@5",
+    "precision@5",
+    "iou@5",
+    "hit@1",
+    "hit@3",
+    "hit@5",
+    "hit@10",
+    "mrr@10",
+    "document_recall@5",
+    "document_mrr@10",
+    "context_precision@5",
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the leaderboard: a chunker with an embedder, under the name that the user gave."""
+
+    embedder: str
+    chunker: str
+
+    def __str__(self) -> str:
+        return f"{self.embedder}::{self.chunker}"
+
+    def build_chunker(self) -> Chunker:
+        """The chunker of this row."""
+        return build(self.chunker)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A comparison as the user asked for it.
+
+    ``measure`` decides; ``measures`` are shown beside it. ``band`` is half the width of the equivalence band,
+    ``controls`` adds to every chunker its size-matched control. ``baseline`` names a chunker or a whole row; empty
+    means the first row.
+
+    Raises:
+        PlanError: the rows, the baseline or a number do not fit together.
+        SpecError, MetricError: a spec or measure is wrong.
+    """
+
+    corpus: str
+    questions: str
+    chunkers: tuple[str, ...]
+    embedders: tuple[str, ...] = ("minilm",)
+    baseline: str = ""
+    measure: str = DEFAULT_MEASURE
+    measures: tuple[str, ...] = MEASURES_BESIDE
+    index: str = "qdrant"
+    controls: bool = False
+    budget_tokenizer: str = "minilm"
+    band: float = 0.03
+    alpha: float = 0.05
+    seed: int = 0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.chunkers or not self.embedders:
+            raise PlanError("a comparison needs at least one chunker and one embedder; name them with --chunker.")
+        if not 0 < self.band < 1 or not 0 < self.alpha < 1:
+            raise PlanError(f"band and alpha lie between 0 and 1, found band={self.band}, alpha={self.alpha}.")
+        self._check_specs()
+        self._check_duplicates()
+        _ = self.baseline_row
+
+    def _check_specs(self) -> None:
+        for chunker in self.chunkers:
+            build(chunker)
+        for embedder in (*self.embedders, self.budget_tokenizer):
+            EMBEDDERS.build(embedder)
+        INDEXES.build(self.index)
+        for measure in self.all_measures:
+            parse_measure(str(measure))
+
+    def _check_duplicates(self) -> None:
+        names = [str(row) for row in self.rows]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise PlanError(f"{twice[0]!r} stands twice in the plan; every row needs a name of its own.")
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Every embedder with every chunker, then the controls, in the order of the plan."""
+        chunkers = list(self.chunkers)
+        if self.controls:
+            chunkers += [c for c in map(control_of, self.chunkers) if c not in chunkers]
+        return tuple(Row(e, c) for e in self.embedders for c in chunkers)
+
+    @property
+    def baseline_row(self) -> Row:
+        """The row that all others are compared with."""
+        rows = self.rows
+        if not self.baseline:
+            return rows[0]
+        for row in rows:
+            if self.baseline in (row.chunker, str(row)):
+                return row
+        choices = list(self.chunkers) + [str(row) for row in rows]
+        raise PlanError(f"the baseline {self.baseline!r} is not among the rows{nearest(self.baseline, choices)}")
+
+    @property
+    def all_measures(self) -> tuple[Measure, ...]:
+        """The deciding measure first, then those beside it, each once."""
+        return tuple(dict.fromkeys(parse_measure(m) for m in (self.measure, *self.measures)))
+
+    def to_toml(self) -> str:
+        """The plan as TOML; ``load_plan`` of it gives the plan again."""
+        lines = [f"{item.name} = {_toml_value(getattr(self, item.name))}" for item in fields(self)]
+        return "\n".join(lines) + "\n"
+
+
+def control_of(chunker: str) -> str:
+    """The spec of a chunker's size-matched control; a control is its own."""
+    return chunker if chunker.startswith("shuffled(") else f"shuffled({chunker})"
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_toml_value(v) for v in value) + "]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value).lower()
+
+
+def load_plan(path: Path, changes: Mapping[str, Any] | None = None) -> Plan:
+    """Read a plan from TOML. Paths in it are relative to its folder; ``changes`` win over the file.
+
+    Raises:
+        PlanError: the file cannot be read, is not TOML, or has a wrong or missing key.
+    """
+    given = _read_toml(path)
+    for key in ("corpus", "questions"):
+        if isinstance(given.get(key), str):
+            given[key] = str(path.parent / given[key])
+    return plan_from(given | dict(changes or {}), str(path))
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PlanError(f"{path}: the plan cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PlanError(f"{path}: the plan is not valid TOML: {error}.") from error
+
+
+def plan_from(given: Mapping[str, Any], source: str) -> Plan:
+    """Build a plan from plain values, with every key and type checked.
+
+    Raises:
+        PlanError: unknown or missing key, or a value of the wrong type.
+    """
+    kinds = {f.name: f.type for f in fields(Plan)}
+    for key in given:
+        if key not in kinds:
+            raise PlanError(f"{source}: unknown key {key!r}{nearest(key, list(kinds))}")
+    for key in ("corpus", "questions", "chunkers"):
+        if not given.get(key):
+            raise PlanError(f"{source}: the plan needs {key!r}.")
+    return Plan(**{key: _checked(source, key, value, kinds[key]) for key, value in given.items()})
+
+
+def _checked(source: str, key: str, value: Any, kind: Any) -> Any:
+    if kind == tuple[str, ...]:
+        listed = [value] if isinstance(value, str) else value
+        if isinstance(listed, (list, tuple)) and all(isinstance(v, str) for v in listed):
+            return tuple(listed)
+    elif kind is float and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    elif isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
+        return value
+    wanted = {tuple[str, ...]: "a list of text", float: "a number", bool: "true or false", int: "a whole number"}
+    raise PlanError(f"{source}: {key} must be {wanted.get(kind, 'text')}, found {value!r}.")

@@ -1,0 +1,181 @@
+"""The pipeline: documents -> chunks -> vectors -> hits -> scores -> verdict, for every row of a plan.
+
+Comes in: a plan and a folder. Goes out: the folder with every table, and the leaderboard made from it. Killed at any
+moment, the next run continues; what each stage does is in ``stages.py``.
+"""
+
+import json
+import os
+import platform
+import sys
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from faircut import __version__
+from faircut.embedding import EMBEDDERS
+from faircut.embedding.cache import CachedEmbedder
+from faircut.embedding.checks import OverlongWarning
+from faircut.embedding.weights import cache_directory
+from faircut.errors import StoreError
+from faircut.evaluation.power import PlannedPower, plan_power
+from faircut.experiment.inputs import Inputs, load_inputs
+from faircut.experiment.leaderboard import build_leaderboard
+from faircut.experiment.plan import Plan
+from faircut.experiment.stages import Keys, RowRun
+from faircut.experiment.store import RunStore, code_fingerprint, write_atomically
+from faircut.index import INDEXES
+from faircut.records import content_id
+
+__all__ = ["default_name", "run"]
+
+Advance = Callable[[str, int, int], None]
+Announce = Callable[[PlannedPower], None]
+
+
+def _silent(_what: str, _done: int, _total: int) -> None:
+    return None
+
+
+def run(
+    plan: Plan,
+    folder: Path,
+    *,
+    cache: Path | None = None,
+    advance: Advance = _silent,
+    announce: Announce | None = None,
+) -> dict[str, Any]:
+    """Run a comparison and return its leaderboard, which is also in ``folder/leaderboard.json``.
+
+    Args:
+        plan: what to compare.
+        folder: the run folder; what it holds of this comparison is used, not done again.
+        cache: the file of vectors, shared by all runs; the default lies in the user's cache folder.
+        advance: called with progress.
+        announce: called before anything is embedded with what the questions can be expected to show.
+
+    Raises:
+        FaircutError: bad documents, questions, weights or disk; what was finished before is kept.
+    """
+    store = RunStore(folder)
+    inputs = load_inputs(plan, advance)
+    power = _planned_power(plan, inputs)
+    if power and announce:
+        announce(power)
+    with store.locked():
+        store.write_text("plan.toml", _resolved(plan).to_toml())
+        path = cache or cache_directory() / "vectors.sqlite"
+        embedders = {name: CachedEmbedder(EMBEDDERS.build(name), path) for name in plan.embedders}
+        rows = _row_runs(plan, inputs, embedders, store, advance)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OverlongWarning)  # counted in each row's integrity and cost
+            keys = {str(row.row): row.run() for row in rows}
+        rates = {name: _rate(embedder) for name, embedder in embedders.items()}
+        embedded = {name: embedder.stats.embedded for name, embedder in embedders.items()}
+        store.write_json("manifest.json", _manifest(plan, inputs, keys, rates, embedded, rows[0].code))
+        leaderboard = build_leaderboard(store)
+        store.write_json("leaderboard.json", leaderboard)
+    return leaderboard
+
+
+def default_name(plan: Plan) -> str:
+    """A name for a run without one: the corpus, and a hash of the plan, so that the same command continues its run."""
+    path = Path(plan.corpus)
+    stem = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    if stem == "corpus":
+        stem = path.resolve().parent.name
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in stem).strip("-") or "run"
+    return f"{safe}-{content_id(_resolved(plan).to_toml())[:6]}"
+
+
+def _resolved(plan: Plan) -> Plan:
+    """The plan with absolute paths, so that it can be run again from anywhere."""
+    return replace(plan, corpus=os.path.abspath(plan.corpus), questions=os.path.abspath(plan.questions))
+
+
+def _row_runs(
+    plan: Plan, inputs: Inputs, embedders: dict[str, CachedEmbedder], store: RunStore, advance: Advance
+) -> list[RowRun]:
+    engine, code = INDEXES.build(plan.index), code_fingerprint()
+    return [
+        RowRun(
+            row, row.build_chunker(), embedders[row.embedder], engine, inputs, plan.all_measures, store, code, advance
+        )
+        for row in plan.rows
+    ]
+
+
+def _planned_power(plan: Plan, inputs: Inputs) -> PlannedPower | None:
+    contrasts = len(plan.rows) - 1
+    if not contrasts:
+        return None
+    return plan_power(inputs.clusters, contrasts=contrasts, difference=plan.band, alpha=plan.alpha)
+
+
+def _rate(embedder: CachedEmbedder) -> float | None:
+    """Tokens embedded per second, over all runs that used this cache; None when that was never measured."""
+    path = embedder.path.with_suffix(".rates.json")
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+        tokens, seconds = known.get(embedder.fingerprint, (0, 0.0))
+    except (OSError, ValueError, AttributeError, TypeError):
+        known, tokens, seconds = {}, 0, 0.0
+    if embedder.stats.tokens_embedded:
+        tokens, seconds = tokens + embedder.stats.tokens_embedded, seconds + embedder.stats.seconds
+        raw = json.dumps(known | {embedder.fingerprint: (tokens, seconds)}).encode()
+        with suppress(StoreError):  # as the cache itself: it may cost time, never a result
+            write_atomically(path, lambda file: file.write(raw))
+    return tokens / seconds if seconds else None
+
+
+def _manifest(
+    plan: Plan,
+    inputs: Inputs,
+    keys: dict[str, Keys],
+    rates: dict[str, float | None],
+    embedded: dict[str, int],
+    code: str,
+) -> dict[str, Any]:
+    packages = ("numpy", "onnxruntime", "tokenizers", "qdrant-edge-py", "polars", "scipy", "nupunkt", "yasbd-lib")
+    return {
+        "schema": "faircut.manifest/1",
+        "faircut": __version__,
+        "code": code,
+        "python": sys.version.split()[0],
+        "packages": {name: _version(name) for name in packages},
+        "machine": {"system": platform.system(), "architecture": platform.machine(), "processors": os.cpu_count()},
+        "corpus": {
+            "hash": inputs.corpus_id,
+            "documents": len(inputs.documents),
+            "characters": sum(len(d.text) for d in inputs.documents.values()),
+            "tokens": inputs.document_tokens(),
+        },
+        "questions": {"hash": inputs.questions_id, "questions": len(inputs.questions)},
+        "budget_tokenizer": inputs.budget.name,
+        "seed": plan.seed,
+        "baseline": str(plan.baseline_row),
+        "embedding_rates": rates,
+        "embedded_texts": embedded,
+        "rows": [
+            {
+                "row": str(row),
+                "embedder": row.embedder,
+                "chunker": row.chunker,
+                "chunks": keys[str(row)].chunks,
+                "hits": keys[str(row)].hits,
+                "scores": keys[str(row)].scores,
+            }
+            for row in plan.rows
+        ],
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,291 @@
+"""The stages of one row: cut, embed and search, score. Each is kept in the run folder and taken from there when done.
+
+Comes in: the shared inputs and one row. Goes out: tables and facts in the store. Verdicts over rows are left to
+``leaderboard.py``.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from faircut.chunkers.contract import Chunker, Models
+from faircut.chunkers.python import PythonChunker
+from faircut.embedding.contract import Embedder, Vectors
+from faircut.errors import PlanError
+from faircut.evaluation.audit import Integrity, audit, total
+from faircut.evaluation.context import Passage
+from faircut.evaluation.measures import Measure
+from faircut.evaluation.metrics import ScoreTable, score
+from faircut.experiment.inputs import Inputs
+from faircut.experiment.meter import Account, MeteredEmbedder
+from faircut.experiment.plan import Row
+from faircut.experiment.retrieve import Ranking, retrieve
+from faircut.experiment.store import RunStore
+from faircut.index.contract import Engine
+from faircut.records import Chunk, Document, Span, content_id
+
+__all__ = ["Keys", "RowRun"]
+
+Advance = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Where the stages of one row lie: a hash of all that their content depends on."""
+
+    chunks: str
+    hits: str
+    scores: str
+
+
+@dataclass(frozen=True)
+class RowRun:
+    """One row of the comparison with everything that it needs."""
+
+    row: Row
+    chunker: Chunker
+    embedder: Embedder
+    engine: Engine
+    inputs: Inputs
+    measures: tuple[Measure, ...]
+    store: RunStore
+    code: str
+    advance: Advance
+
+    @property
+    def keys(self) -> Keys:
+        """The keys of this row's stages; each holds the one before it."""
+        inputs = self.inputs
+        chunks = content_id(self.code, inputs.corpus_id, _chunker_id(self.chunker), self.embedder.fingerprint)
+        depth = f"{self.budget} {self.k}"
+        hits = content_id(chunks, inputs.questions_id, str(self.engine), inputs.budget.name, depth)
+        return Keys(chunks, hits, content_id(hits, *map(str, self.measures)))
+
+    @property
+    def budget(self) -> int:
+        """The largest token budget of the measures."""
+        return max((m.cut.amount for m in self.measures if m.cut.unit == "tokens"), default=0)
+
+    @property
+    def k(self) -> int:
+        """The largest number of chunks that a measure looks at."""
+        return max((m.cut.amount for m in self.measures if m.cut.unit == "chunks"), default=1)
+
+    def run(self) -> Keys:
+        """Do what is not done yet and return where it lies."""
+        keys = self.keys
+        if not self.store.has("scores", keys.scores):
+            chunks = self.cut(keys.chunks)
+            passages = self.inputs.passages(chunks)
+            rankings = self.search(keys, chunks, passages)
+            self.score(keys.scores, chunks, passages, rankings)
+        return keys
+
+    # ------------------------------------------------------------ documents -> chunks
+
+    def cut(self, key: str) -> list[Chunk]:
+        """The chunks of all documents, in document order."""
+        if self.store.has("chunks", key):
+            return _chunks_from(self.store.read("chunks", key)[0], self.inputs.documents)
+        account = Account()
+        models = Models.of(MeteredEmbedder(self.embedder, account))
+        by_document, seconds = self._cut_documents(models)
+        chunks = [chunk for part in by_document for chunk in part]
+        if not chunks:
+            raise PlanError(
+                f"{self.row}: no chunk came out of {len(self.inputs.documents)} documents; look at the corpus."
+            )
+        integrity = total(map(audit, self.inputs.documents.values(), by_document, (models,) * len(by_document)))
+        facts = self._chunk_facts(chunks, models, integrity)
+        facts["cutting"] = {"seconds": max(seconds - account.seconds, 0.0), "embedded": asdict(account)}
+        self.store.write("chunks", key, _chunk_table(chunks, self.inputs), facts)
+        return chunks
+
+    def _cut_documents(self, models: Models) -> tuple[list[list[Chunk]], float]:
+        by_document = []
+        started = perf_counter()
+        for count, document in enumerate(self.inputs.documents.values(), 1):
+            by_document.append(self.chunker.chunk(document, models))
+            self.advance(f"cut {self.row.chunker}", count, len(self.inputs.documents))
+        return by_document, perf_counter() - started
+
+    def _chunk_facts(self, chunks: Sequence[Chunk], models: Models, integrity: Integrity) -> dict[str, Any]:
+        sizes = np.array(self.inputs.budget.count_many([c.embedded_text for c in chunks]))
+        own = np.array(models.tokenizer.count_many([c.embedded_text for c in chunks])) + models.overhead
+        low, median, high = (float(q) for q in np.quantile(sizes, (0.05, 0.5, 0.95)))
+        lost_at = [[document, span.start, span.end] for document, span in integrity.lost_at]
+        counts = {k: v for k, v in asdict(replace(integrity, lost_at=())).items() if k != "lost_at"}
+        return {
+            "spec": str(self.chunker),
+            "chunks": len(chunks),
+            "size": {"mean": float(sizes.mean()), "p5": low, "median": median, "p95": high},
+            "embedded_tokens": int(np.minimum(own, self.embedder.max_tokens).sum()),
+            "integrity": counts | {"lost_at": lost_at, "ok": integrity.ok, "words": str(integrity)},
+        }
+
+    # ------------------------------------------------------------ chunks -> hits
+
+    def search(self, keys: Keys, chunks: Sequence[Chunk], passages: Sequence[Passage]) -> list[Ranking]:
+        """The ranked chunks of every question."""
+        if self.store.has("hits", keys.hits):
+            return _rankings_from(self.store.read("hits", keys.hits)[0], len(self.inputs.questions))
+        started = perf_counter()
+        vectors = self._embed_chunks(chunks)
+        embedding = perf_counter() - started
+        questions = self.inputs.questions
+        queries = self.embedder.embed([q.text for q in questions], "query")
+        tokens = np.array([p.tokens for p in passages], dtype=np.int64)
+        started = perf_counter()
+        with self._index(keys.hits, chunks, vectors) as index:
+            indexed = perf_counter()
+            within = [q.within for q in questions]
+            rankings = retrieve(index, queries, within, tokens, budget=self.budget, k=self.k)
+        searching = perf_counter() - indexed
+        self.advance(f"search {self.row.chunker}", len(questions), len(questions))
+        facts = {
+            "embedding_seconds": embedding,
+            "indexing_seconds": indexed - started,
+            "search_seconds_per_question": searching / len(questions),
+        }
+        self.store.write("hits", keys.hits, _hit_table(rankings, chunks, self.inputs), facts)
+        return rankings
+
+    def _embed_chunks(self, chunks: Sequence[Chunk]) -> Vectors:
+        texts = [c.embedded_text for c in chunks]
+        return self.embedder.embed(
+            texts, "passage", progress=lambda done, all_: self.advance(f"embed {self.row.chunker}", done, all_)
+        )
+
+    def _index(self, key: str, chunks: Sequence[Chunk], vectors: Vectors) -> Any:
+        index = self.engine.create(self.store.fresh_folder("index", key))
+        index.add(chunks, vectors)
+        return index
+
+    # ------------------------------------------------------------ hits -> scores
+
+    def score(
+        self, key: str, chunks: Sequence[Chunk], passages: Sequence[Passage], rankings: Sequence[Ranking]
+    ) -> None:
+        """Every measure for every question."""
+        started = process_time()
+        questions = self.inputs.questions
+        ranked = {q.id: [passages[p] for p in r.positions] for q, r in zip(questions, rankings, strict=True)}
+        names = {m.name for m in self.measures}
+        table = score(
+            questions,
+            ranked,
+            self.measures,
+            token_index=self.inputs.token_index,
+            evidence_texts=self.inputs.evidence_texts() if "literal_hit" in names else None,
+            cosines=self._cosines(chunks, rankings) if "semantic_hit" in names else None,
+        )
+        facts = _score_facts(table) | {"scoring_seconds": process_time() - started}
+        self.store.write("scores", key, _score_table(table, self.inputs), facts)
+
+    def _cosines(self, chunks: Sequence[Chunk], rankings: Sequence[Ranking]) -> dict[str, NDArray[np.floating]]:
+        """Cosines of each question's first chunks with its pieces of evidence."""
+        texts = self.inputs.evidence_texts()
+        first = {q.id: r.positions for q, r in zip(self.inputs.questions, rankings, strict=True)}
+        needed = sorted({int(p) for positions in first.values() for p in positions})
+        place = {position: at for at, position in enumerate(needed)}
+        vectors = self.embedder.embed([chunks[p].embedded_text for p in needed], "passage")
+        flat = [text for pieces in texts.values() for text in pieces]
+        row = dict(zip(flat, self.embedder.embed(flat, "passage"), strict=True))
+        return {
+            name: vectors[[place[int(p)] for p in positions]] @ np.stack([row[t] for t in texts[name]]).T
+            for name, positions in first.items()
+        }
+
+
+def _chunker_id(chunker: Any) -> str:
+    """The spec, and the source of the module of every ``python:`` splitter in it: the user may have edited it."""
+    parts = [str(chunker)]
+    waiting = [chunker]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, PythonChunker):
+            module = sys.modules.get(part.target.partition(":")[0])
+            source = Path(getattr(module, "__file__", None) or "")
+            parts.append(source.read_bytes().hex() if source.is_file() else part.target)
+        waiting += [getattr(part, f.name) for f in fields(part)] if is_dataclass(part) else []
+    return content_id(*parts)
+
+
+# ---------------------------------------------------------------- tables
+
+
+def _utf8(text: str) -> str:
+    """Parquet holds UTF-8 only; the exact text is in the document, at the spans."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _chunk_table(chunks: Sequence[Chunk], inputs: Inputs) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "id": [c.id for c in chunks],
+            "document": [c.document_id for c in chunks],
+            "spans": [[[s.start, s.end] for s in c.spans] for c in chunks],
+            "text": [_utf8(c.text) for c in chunks],
+            "context": [_utf8(c.context) for c in chunks],
+            "tokens": inputs.budget.count_many([c.embedded_text for c in chunks]),
+            "verbatim": [c.is_verbatim(inputs.documents[c.document_id]) for c in chunks],
+        }
+    )
+
+
+def _chunks_from(table: pl.DataFrame, documents: dict[str, Document]) -> list[Chunk]:
+    chunks = []
+    for row in table.iter_rows(named=True):
+        spans = tuple(Span(start, end) for start, end in row["spans"])
+        whole = documents[row["document"]].text
+        text = "".join(whole[s.start : s.end] for s in spans) if row["verbatim"] else row["text"]
+        chunks.append(Chunk(row["document"], spans, text, row["context"]))
+    return chunks
+
+
+def _hit_table(rankings: Sequence[Ranking], chunks: Sequence[Chunk], inputs: Inputs) -> pl.DataFrame:
+    lengths = [len(r.positions) for r in rankings]
+    positions = np.concatenate([r.positions for r in rankings])
+    return pl.DataFrame(
+        {
+            "question": np.repeat(np.arange(len(rankings)), lengths),
+            "rank": np.concatenate([np.arange(1, n + 1) for n in lengths]),
+            "position": positions,
+            "score": np.concatenate([r.scores for r in rankings]),
+            "question_id": [q.id for q, n in zip(inputs.questions, lengths, strict=True) for _ in range(n)],
+            "chunk_id": [chunks[p].id for p in positions],
+        }
+    )
+
+
+def _rankings_from(table: pl.DataFrame, questions: int) -> list[Ranking]:
+    owners = table["question"].to_numpy()
+    edges = np.searchsorted(owners, np.arange(questions + 1))
+    positions = table["position"].to_numpy().astype(np.int64)
+    scores = table["score"].to_numpy().astype(np.float32)
+    return [Ranking(positions[a:b], scores[a:b]) for a, b in pairwise(edges.tolist())]
+
+
+def _score_table(table: ScoreTable, inputs: Inputs) -> pl.DataFrame:
+    columns: dict[str, Any] = {"question": list(table.question_ids), "document": inputs.clusters}
+    columns |= {str(m): table.of(m) for m in table.measures}
+    columns |= {f"tokens@{cut}": totals.tokens for cut, totals in table.totals.items()}
+    return pl.DataFrame(columns)
+
+
+def _score_facts(table: ScoreTable) -> dict[str, Any]:
+    return {
+        "means": {str(m): table.mean(m) for m in table.measures},
+        "pooled": {str(m): table.pooled(m) for m in table.measures},
+        "tokens": {str(cut): float(totals.tokens.mean()) for cut, totals in table.totals.items()},
+        "underfilled": {str(cut): totals.underfilled for cut, totals in table.totals.items()},
+        "unanswered": table.unanswered,
+    }

@@ -1,0 +1,146 @@
+"""The run folder: tables and facts under keys made of their content, written by atomic rename.
+
+A stage's table exists only when it is complete, so a run that was killed continues where it stopped and nothing is
+stale. What the tables mean is left to the stages.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+from uuid import uuid4
+
+import polars as pl
+
+from faircut.errors import StoreError
+from faircut.records import content_id
+
+__all__ = ["RunStore", "code_fingerprint", "write_atomically"]
+
+
+@contextmanager
+def _store_errors(path: Path, doing: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        advice = "free some space, make the folder writable or name another one; earlier results are kept"
+        raise StoreError(f"{path}: cannot {doing}: {reason}; {advice}.") from error
+
+
+def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Let ``write`` fill a temporary file beside ``path``, then rename it: a reader sees all of it or none.
+
+    Raises:
+        StoreError: the disk is full or read-only; nothing half-written is left.
+    """
+    temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
+    with _store_errors(path, "write"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("wb") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def code_fingerprint() -> str:
+    """A hash of this package's own code: results of another version of the code are never taken for this one's."""
+    root = Path(__file__).resolve().parent.parent
+    files = sorted(root.rglob("*.py"))
+    return content_id(*(f"{p.relative_to(root).as_posix()}\n{p.read_text(encoding='utf-8')}" for p in files))
+
+
+@dataclass(frozen=True)
+class RunStore:
+    """One run's folder. Tables lie at ``<stage>/<key>.parquet``, what is known about them at ``<stage>/<key>.json``."""
+
+    folder: Path
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder against a second run at the same time (where the system has file locks).
+
+        Raises:
+            StoreError: another process is writing to this run.
+        """
+        with _store_errors(self.folder, "create"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / ".lock").open("w")
+        with lock:
+            self._take(lock)
+            yield
+
+    def _take(self, lock: IO[str]) -> None:
+        try:
+            import fcntl
+        except ImportError:
+            return
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise StoreError(f"{self.folder}: another run is writing here; wait for it or use --name.") from error
+
+    def table_path(self, stage: str, key: str) -> Path:
+        """Where the table of a stage lies."""
+        return self.folder / stage / f"{key}.parquet"
+
+    def has(self, stage: str, key: str) -> bool:
+        """Whether this stage was finished under this key."""
+        return self.table_path(stage, key).is_file() and self.table_path(stage, key).with_suffix(".json").is_file()
+
+    def write(self, stage: str, key: str, table: pl.DataFrame, facts: dict[str, Any]) -> None:
+        """Keep a finished stage: the facts first, the table last, so the table's presence means that all is there."""
+        self.write_json(f"{stage}/{key}.json", facts)
+        write_atomically(self.table_path(stage, key), lambda file: table.write_parquet(file, compression="zstd"))
+
+    def read(self, stage: str, key: str) -> tuple[pl.DataFrame, dict[str, Any]]:
+        """The table and the facts of a finished stage.
+
+        Raises:
+            StoreError: the files are missing or damaged.
+        """
+        path = self.table_path(stage, key)
+        try:
+            return pl.read_parquet(path), self.read_json(f"{stage}/{key}.json")
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise StoreError(f"{path}: cannot be read ({error}); delete it and run again.") from error
+
+    def fresh_folder(self, stage: str, key: str) -> Path:
+        """An empty folder for a stage that writes its own files; what an earlier run left there is removed."""
+        folder = self.folder / stage / key
+        with _store_errors(folder, "create"):
+            if folder.exists():
+                shutil.rmtree(folder)
+            folder.mkdir(parents=True)
+        return folder
+
+    def write_json(self, name: str, content: Any) -> None:
+        """Write a JSON file into the folder."""
+        raw = json.dumps(content, ensure_ascii=True, indent=1, allow_nan=False).encode()
+        write_atomically(self.folder / name, lambda file: file.write(raw))
+
+    def write_text(self, name: str, content: str) -> None:
+        """Write a text file into the folder."""
+        write_atomically(self.folder / name, lambda file: file.write(content.encode("utf-8", "replace")))
+
+    def read_json(self, name: str) -> Any:
+        """Read a JSON file of the folder.
+
+        Raises:
+            StoreError: it is missing or damaged.
+        """
+        path = self.folder / name
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise StoreError(f"{path}: not found; is {self.folder} a finished run of faircut?") from error
+        except ValueError as error:
+            raise StoreError(f"{path}: damaged ({error}); delete it and run again.") from error

@@ -1,0 +1,11 @@
+"""Vectors -> hits: the engines, and the registry that builds them from specs."""
+
+from faircut.index.contract import Engine, Index, to_hits
+from faircut.index.exact import Exact
+from faircut.index.qdrant import Qdrant
+from faircut.specs import Registry
+
+__all__ = ["INDEXES", "Engine", "Index", "to_hits"]
+
+INDEXES = Registry("index", (Qdrant, Exact))
+"""The engines that a spec can name; ``qdrant`` is the default."""

@@ -1,0 +1,198 @@
+"""What a report shows, as plain dataclasses: a leaderboard's dictionary in, rows with verdicts in words out.
+
+Numbers stay numbers here; how they are laid out is left to ``terminal.py`` and the pages.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["ControlLine", "Line", "Results", "results_of"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of the leaderboard. Sizes and budgets are in budget tokens, times in seconds."""
+
+    row: str
+    mean: float
+    low: float
+    high: float
+    is_baseline: bool
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+    p_holm: float | None
+    verdict: str
+    tokens: float
+    recall_at_5: float | None
+    tokens_at_5: float | None
+    chunks: int
+    size_p5: float
+    size_median: float
+    size_p95: float
+    cutting_seconds: float
+    embedding_seconds: float | None
+    embedded_per_token: float
+    integrity_ok: bool
+    integrity: str
+    curve: tuple[tuple[int, float], ...]
+    smallest_detectable: float | None
+    questions_needed: int | None
+
+
+@dataclass(frozen=True)
+class ControlLine:
+    """A chunker against its own size-matched control."""
+
+    row: str
+    difference: float
+    low: float
+    high: float
+    p_holm: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Results:
+    """A comparison as it is shown."""
+
+    run: str
+    measure: str
+    baseline: str
+    questions: int
+    documents: int
+    unit: str
+    lines: tuple[Line, ...]
+    controls: tuple[ControlLine, ...]
+    sentence: str
+    notes: tuple[str, ...]
+
+
+def results_of(leaderboard: Mapping[str, Any]) -> Results:
+    """The results in a leaderboard (``leaderboard.json``)."""
+    lines = tuple(_line(row) for row in leaderboard["rows"])
+    unit = _unit(leaderboard)
+    return Results(
+        run=leaderboard["run"],
+        measure=leaderboard["measure"],
+        baseline=leaderboard["baseline"],
+        questions=leaderboard["questions"],
+        documents=leaderboard["corpus"]["documents"],
+        unit=unit,
+        lines=lines,
+        controls=tuple(_control(c) for c in leaderboard["controls"]),
+        sentence=_sentence(leaderboard, lines),
+        notes=tuple(_notes(leaderboard, lines)),
+    )
+
+
+def _line(row: Mapping[str, Any]) -> Line:
+    contrast, cost, at_5 = row["contrast"] or {}, row["cost"], row["beside"].get("recall@5")
+    return Line(
+        row=row["row"],
+        mean=row["score"]["mean"],
+        low=row["score"]["low"],
+        high=row["score"]["high"],
+        is_baseline=row["is_baseline"],
+        difference=contrast.get("difference"),
+        difference_low=contrast["interval"]["low"] if contrast else None,
+        difference_high=contrast["interval"]["high"] if contrast else None,
+        p_holm=contrast.get("p_holm"),
+        verdict="baseline" if row["is_baseline"] else contrast["verdict"],
+        tokens=row["tokens_per_question"] or 0.0,
+        recall_at_5=at_5["mean"] if at_5 else None,
+        tokens_at_5=row["tokens_at"].get("5"),
+        chunks=row["chunks"],
+        size_p5=row["size"]["p5"],
+        size_median=row["size"]["median"],
+        size_p95=row["size"]["p95"],
+        cutting_seconds=cost["cutting_seconds"],
+        embedding_seconds=cost["embedding_seconds"],
+        embedded_per_token=cost["embedded_per_document_token"],
+        integrity_ok=row["integrity"]["ok"],
+        integrity=row["integrity"]["words"],
+        curve=tuple((int(budget), value) for budget, value in row["curve"].items()),
+        smallest_detectable=contrast.get("smallest_detectable"),
+        questions_needed=contrast.get("questions_needed"),
+    )
+
+
+def _control(control: Mapping[str, Any]) -> ControlLine:
+    interval = control["interval"]
+    return ControlLine(
+        control["name"],
+        control["difference"],
+        interval["low"],
+        interval["high"],
+        control["p_holm"],
+        control["verdict"],
+    )
+
+
+def _unit(leaderboard: Mapping[str, Any]) -> str:
+    planned = leaderboard["planned"]
+    return f"{planned['units']} {planned['unit']}s" if planned else "no contrast"
+
+
+def _sentence(leaderboard: Mapping[str, Any], lines: tuple[Line, ...]) -> str:
+    """The verdict in a sentence."""
+    if len(lines) < 2:
+        return f"{lines[0].row} scores {lines[0].mean:.3f}; there is nothing to compare it with."
+    groups = {kind: [x.row for x in lines if x.verdict == kind] for kind in ("better", "worse", "equivalent")}
+    unseen = [x.row for x in lines if x.verdict == "no measured difference"]
+    parts = [f"{_names(rows)} {_is(rows)} {kind}" for kind, rows in groups.items() if rows]
+    if unseen:
+        parts.append(f"for {_names(unseen)} no difference was measured")
+    said = f"Against {leaderboard['baseline']} by {leaderboard['measure']}: {'; '.join(parts)}."
+    return f"{said} {_advice(lines)}"
+
+
+def _names(rows: list[str]) -> str:
+    return rows[0] if len(rows) == 1 else f"{', '.join(rows[:-1])} and {rows[-1]}"
+
+
+def _is(rows: list[str]) -> str:
+    return "is" if len(rows) == 1 else "are"
+
+
+def _advice(lines: tuple[Line, ...]) -> str:
+    """What follows: the best of those that are better, else the cheapest of those that are not worse."""
+    better = [x for x in lines if x.verdict == "better"]
+    if better:
+        return f"The highest of those that are better is {better[0].row}."
+    equals = [x for x in lines if x.verdict in ("equivalent", "baseline", "no measured difference")]
+    cheapest = min(equals, key=lambda x: (x.embedded_per_token, x.chunks))
+    return f"None is better than the baseline; the cheapest of those not shown to be worse is {cheapest.row}."
+
+
+def _notes(leaderboard: Mapping[str, Any], lines: tuple[Line, ...]) -> list[str]:
+    notes = []
+    if any(x.verdict == "no measured difference" for x in lines):
+        sizes = [x for x in lines if x.verdict == "no measured difference" and x.smallest_detectable]
+        if sizes:
+            worst = max(sizes, key=lambda x: x.smallest_detectable or 0)
+            notes.append(
+                f"Smallest difference that these questions could show (80 % power): {worst.smallest_detectable:.3f}; "
+                f"for {leaderboard['band']:g} about {worst.questions_needed:,} questions would be needed."
+            )
+    unanswered = [f"{r['row']} {r['unanswered']}" for r in leaderboard["rows"] if r["unanswered"]]
+    if unanswered:
+        notes.append(f"Questions without any result, scored 0: {', '.join(unanswered)}.")
+    notes += _underfilled(leaderboard)
+    overlong = [f"{r['row']} {n:,}" for r in leaderboard["rows"] if (n := r["cost"]["overlong_for_cutting"])]
+    if overlong:
+        notes.append(f"Sentences whose end the embedder did not see while cutting: {', '.join(overlong)}.")
+    if leaderboard["corpus"]["documents"] < 20:
+        notes.append("Fewer than 20 documents: questions are taken as independent, which is optimistic.")
+    return notes
+
+
+def _underfilled(leaderboard: Mapping[str, Any]) -> list[str]:
+    """Where a corpus (or the one document searched) holds less than the budget, the score says little."""
+    cut = leaderboard["measure"].partition("@")[2]
+    short = max((r["underfilled"].get(cut, 0) for r in leaderboard["rows"]), default=0)
+    if not short:
+        return []
+    total = leaderboard["questions"]
+    return [f"For up to {short:,} of {total:,} questions all that may be searched is less than @{cut}; they tell less."]

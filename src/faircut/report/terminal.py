@@ -1,0 +1,99 @@
+"""The leaderboard in a terminal: results in, rich tables and a few sentences out."""
+
+from typing import TYPE_CHECKING
+
+from faircut.report.data import ControlLine, Line, Results
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+__all__ = ["print_results"]
+
+_STYLES = {"better": "green", "worse": "red", "equivalent": "cyan", "baseline": "bold"}
+
+
+def print_results(results: Results, console: "Console") -> None:
+    """Print the leaderboard, the controls where there are any, the verdict and the notes."""
+    head = f"{results.measure}, {results.questions:,} questions on {results.documents:,} documents ({results.unit})"
+    console.print(head, style="bold", markup=False, highlight=False)
+    console.print(_scores(results))
+    console.print(_costs(results))
+    if results.controls:
+        console.print("Against its own size-matched control (same lengths, shuffled):", style="bold")
+        console.print(_controls(results.controls))
+    for sentence in (results.sentence, *results.notes, *_defects(results)):
+        console.print(sentence, markup=False, highlight=False)
+
+
+def _table(columns: tuple[str, ...], rows: list[tuple["str | RenderableType", ...]]) -> "RenderableType":
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    for place, column in enumerate(columns):
+        last = column in ("verdict", "integrity")
+        table.add_column(column, justify="left" if place == 0 or last else "right", overflow="fold", no_wrap=place > 0)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _plain(text: str, style: str = "") -> "RenderableType":
+    from rich.text import Text
+
+    return Text(text, style=style)
+
+
+def _scores(results: Results) -> "RenderableType":
+    columns = ("embedder::chunker", "score", "95 % interval", "difference", "p (Holm)", "tokens", "recall@5", "verdict")
+    return _table(columns, [_score_row(line) for line in results.lines])
+
+
+def _score_row(line: Line) -> tuple["str | RenderableType", ...]:
+    difference = "" if line.difference is None else f"{line.difference:+.3f}"
+    at_5 = "" if line.recall_at_5 is None else f"{line.recall_at_5:.3f} ({line.tokens_at_5 or 0:,.0f}t)"
+    return (
+        _plain(line.row),
+        f"{line.mean:.3f}",
+        f"{line.low:.3f} {line.high:.3f}",
+        difference,
+        "" if line.p_holm is None else _p(line.p_holm),
+        f"{line.tokens:,.0f}",
+        at_5,
+        _plain(line.verdict, _STYLES.get(line.verdict, "")),
+    )
+
+
+def _p(value: float) -> str:
+    return f"{value:.4f}" if value < 0.1 else f"{value:.2f}"
+
+
+def _costs(results: Results) -> "RenderableType":
+    columns = ("embedder::chunker", "chunks", "median", "5-95 %", "cut s", "embed s", "embedded/token", "integrity")
+    return _table(columns, [_cost_row(line) for line in results.lines])
+
+
+def _cost_row(line: Line) -> tuple["str | RenderableType", ...]:
+    embedding = "cached" if line.embedding_seconds is None else f"{line.embedding_seconds:,.1f}"
+    return (
+        _plain(line.row),
+        f"{line.chunks:,}",
+        f"{line.size_median:,.0f}t",
+        f"{line.size_p5:,.0f}-{line.size_p95:,.0f}",
+        f"{line.cutting_seconds:,.2f}",
+        embedding,
+        f"{line.embedded_per_token:.2f}",
+        _plain("ok" if line.integrity_ok else "see below", "" if line.integrity_ok else "yellow"),
+    )
+
+
+def _controls(controls: tuple[ControlLine, ...]) -> "RenderableType":
+    rows: list[tuple[str | RenderableType, ...]] = [
+        (_plain(c.row), f"{c.difference:+.3f}", f"{c.low:+.3f} {c.high:+.3f}", _p(c.p_holm), _plain(c.verdict))
+        for c in controls
+    ]
+    return _table(("embedder::chunker", "difference", "95 % interval", "p (Holm)", "verdict"), rows)
+
+
+def _defects(results: Results) -> list[str]:
+    return [f"Integrity of {line.row}: {line.integrity}." for line in results.lines if not line.integrity_ok]

@@ -1,0 +1,1 @@
+"""Text to spans and counts: sentence boundaries and exact token counts, without anything that knows documents."""

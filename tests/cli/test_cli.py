@@ -1,0 +1,240 @@
+"""The command line as a person meets it: results on stdout, one clear sentence on stderr, the right exit code."""
+
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import polars as pl
+import pytest
+
+PROGRAM = [sys.executable, "-c", "from faircut.cli import main; main()"]
+
+
+def faircut(*arguments, **options):
+    return subprocess.run([*PROGRAM, *map(str, arguments)], capture_output=True, text=True, **options)
+
+
+def refused(done, code, said):
+    """The failure is said in one piece, without a traceback."""
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert re.search(said, done.stderr), done.stderr
+    assert done.stdout == ""
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    (tmp_path / "a.md").write_text("# Title\n\nFirst sentence here. Second sentence there.\n")
+    return tmp_path
+
+
+def questions(path, *lines):
+    path.write_text("".join(json.dumps(line) + "\n" if isinstance(line, dict) else line for line in lines))
+    return path
+
+
+GOOD = {"id": "1", "question": "What is first?", "gold": [{"document": "a.md", "quote": "First sentence here."}]}
+
+
+def test_compare_prints_the_leaderboard_with_a_verdict_in_words(small, tmp_path):
+    done = faircut(
+        "compare", small / "corpus", small / "questions.jsonl", "-c", "recursive(max=60t)", "-c", "sentence(max=40t)",
+        "--baseline", "recursive(max=60t)", "--measure", "recall@250t", "--runs", tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Against minilm::recursive(max=60t) by recall@250t" in done.stdout
+    assert re.search(r"minilm::sentence\(max=40t\).*(better|worse|equivalent|no measured difference)", done.stdout)
+    assert "80 % power" in done.stderr
+
+
+def test_compare_json_is_the_leaderboard_of_the_run_folder(small, tmp_path):
+    done = faircut(
+        "compare", small / "corpus", small / "questions.jsonl", "-c", "sentence(max=40t)", "--runs", tmp_path,
+        "--name", "x", "--json",
+    )  # fmt: skip
+    assert json.loads(done.stdout) == json.loads((tmp_path / "x" / "leaderboard.json").read_text())
+
+
+def test_compare_takes_a_plan_and_flags_win_over_it(small, tmp_path):
+    (small / "plan.toml").write_text('corpus = "corpus"\nquestions = "questions.jsonl"\nchunkers = ["recursive"]\n')
+    done = faircut("compare", "--plan", small / "plan.toml", "-c", "sentence(30t)", "--json", "--runs", tmp_path)
+    assert [r["chunker"] for r in json.loads(done.stdout)["rows"]] == ["sentence(30t)"]
+
+
+def test_chunk_writes_the_same_records_as_jsonl_and_as_parquet(small, tmp_path):
+    for name in ("chunks.jsonl", "chunks.parquet"):
+        done = faircut("chunk", small / "corpus", "--chunker", "recursive(max=30t)", "--out", tmp_path / name)
+        assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in (tmp_path / "chunks.jsonl").read_text().splitlines()]
+    table = pl.read_parquet(tmp_path / "chunks.parquet").to_dicts()
+    assert len(lines) == len(table) > 5
+    for line, row in zip(lines, table, strict=True):
+        assert line == {key: value for key, value in row.items() if value is not None}
+
+
+def test_chunk_records_are_exact_and_carry_lines_and_headings(small):
+    done = faircut("chunk", small / "corpus", "--chunker", "recursive(max=30t)")
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    for record in records:
+        text = (small / "corpus" / record["document"]).read_text()
+        assert "".join(text[a:b] for a, b in record["spans"]) == record["text"]
+        first, last = record["lines"]
+        assert record["text"].split("\n")[0] in text.split("\n")[first - 1]
+        assert record["text"].split("\n")[-1] in text.split("\n")[last - 1]
+    fee = next(r for r in records if "eleven crowns" in r["text"])
+    assert fee["headings"] == ["Harbour rules", "Fees"]
+
+
+def test_audit_reports_each_chunker_and_a_file_of_chunks(small, tmp_path):
+    faircut("chunk", small / "corpus", "-c", "sentence(30t)", "--out", tmp_path / "chunks.jsonl")
+    kept = (tmp_path / "chunks.jsonl").read_text().splitlines(keepends=True)[1:]
+    (tmp_path / "chunks.jsonl").write_text("".join(kept))
+    done = faircut("audit", small / "corpus", "-c", "sentence(30t)", "--chunks", tmp_path / "chunks.jsonl", "--json")
+    found = json.loads(done.stdout)
+    assert found["sentence(30t)"]["ok"]
+    assert found[str(tmp_path / "chunks.jsonl")]["lost"] > 0
+    strict = faircut("audit", small / "corpus", "--chunks", tmp_path / "chunks.jsonl", "--strict")
+    assert strict.returncode == 1
+
+
+def test_list_names_every_kind_with_one_line_each():
+    done = faircut("list")
+    for name in ("recursive(", "semantic_p85", "minilm", "e5-small", "qdrant", "recall", "python:..."):
+        assert re.search(rf"^  {re.escape(name)}", done.stdout, re.MULTILINE), name
+    assert set(json.loads(faircut("list", "--json").stdout)) >= {"chunkers", "presets", "measures", "embedders"}
+
+
+def test_help_is_fast_and_loads_nothing_heavy():
+    heavy = "numpy onnxruntime scipy polars qdrant_edge tokenizers nupunkt torch"
+    code = (
+        "import sys, faircut.cli as c\nsys.argv = ['faircut', '--help']\n"
+        "try: c.main()\nexcept SystemExit: pass\n"
+        f"print([m for m in '{heavy}'.split() if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("[]\n")
+
+
+# ---------------------------------------------------------------- bad input
+
+
+def test_an_empty_corpus_is_refused(tmp_path):
+    path = questions(tmp_path / "q.jsonl", GOOD)
+    (tmp_path / "empty").mkdir()
+    refused(faircut("compare", tmp_path / "empty", path, "-c", "recursive"), 1, "the corpus is empty")
+    refused(faircut("compare", tmp_path / "nowhere", path, "-c", "recursive"), 1, "no such file or folder")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"", "empty"), (b" \n\n ", "empty|white space"), (b"\x7fELF\x00\x01\xff\xfe", "not text")]
+)
+def test_an_empty_or_binary_document_is_refused(corpus, content, said):
+    (corpus / "b.txt").write_bytes(content)
+    refused(faircut("chunk", corpus, "--out", corpus / "chunks.jsonl"), 1, rf"b\.txt.*({said})")
+    assert sorted(p.name for p in corpus.iterdir()) == ["a.md", "b.txt"]
+
+
+def test_broken_json_is_named_with_its_line(corpus, tmp_path):
+    path = questions(tmp_path / "q.jsonl", GOOD, "{broken\n")
+    refused(faircut("compare", corpus, path, "-c", "recursive"), 1, r"q\.jsonl:2")
+    (tmp_path / "c.jsonl").write_text('{"id": "x", "text": "Some text."}\n{"id": }\n')
+    refused(faircut("chunk", tmp_path / "c.jsonl", "--out", tmp_path / "out.jsonl"), 1, r"c\.jsonl:2")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"gold": []}, "evidence"),
+        ({"gold": [{"document": "b.md", "start": 0, "end": 3}]}, "no document 'b.md'"),
+        ({"gold": [{"document": "a.md", "start": 0, "end": 999}]}, "outside"),
+        ({"gold": [{"document": "a.md", "quote": "sentence"}]}, "more than once"),
+        ({"gold": [{"document": "a.md", "quote": "third"}]}, "is not in"),
+    ],
+)
+def test_questions_that_do_not_fit_are_named_with_their_line(corpus, tmp_path, change, said):
+    path = questions(tmp_path / "q.jsonl", GOOD, GOOD | {"id": "2"} | change)
+    refused(faircut("compare", corpus, path, "-c", "recursive"), 1, rf"q\.jsonl:2.*{said}")
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("recursiv", "did you mean 'recursive'"),
+        ("recursive(maks=3)", "no parameter 'maks'"),
+        ("recursive(max=0)", "at least|must be"),
+        ("fixed(size=64, overlap=64)", "overlap must be below the size"),
+        ("fixed(size=64, overlap=-1)", "overlap"),
+        ("semantic(threshold=2)", "threshold"),
+        ("recursive(", "cannot read the spec"),
+        ("python:no_such_module:split", "cannot import"),
+    ],
+)
+def test_a_wrong_chunker_is_a_usage_error_said_before_work(corpus, spec, said):
+    refused(faircut("chunk", corpus, "--chunker", spec), 2, said)
+
+
+def test_an_unknown_embedder_or_measure_names_the_nearest(corpus, tmp_path):
+    path = questions(tmp_path / "q.jsonl", GOOD)
+    refused(faircut("compare", corpus, path, "-c", "recursive", "-e", "minilmm"), 2, "did you mean 'minilm'")
+    refused(faircut("compare", corpus, path, "-c", "recursive", "-m", "recal@5"), 1, "did you mean 'recall'")
+
+
+def test_a_missing_argument_or_option_is_a_usage_error(tmp_path):
+    refused(faircut("compare"), 2, "needs 'corpus'")
+    refused(faircut("chunk"), 2, "path")
+    refused(faircut("chunk", tmp_path, "--no-such"), 2, "No such option")
+    refused(faircut("chunk", tmp_path, "--out", "chunks.csv"), 2, r"\.jsonl or \.parquet")
+    refused(faircut("compare", "a", "b", "-c", "recursive", "--name", "../x"), 2, "name of a folder")
+
+
+def limit_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
+
+
+def test_a_full_disk_is_said_and_leaves_nothing_half_written(small, tmp_path):
+    done = faircut("chunk", small / "corpus", "--out", tmp_path / "out" / "chunks.jsonl", preexec_fn=limit_files)
+    refused(done, 1, "cannot write: File too large")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_said(small, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    done = faircut(
+        "compare", small / "corpus", small / "questions.jsonl", "-c", "recursive", "--runs", tmp_path / "taken"
+    )
+    assert done.returncode == 1
+    assert "cannot create" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_is_one_sentence_and_keeps_what_was_finished(small, tmp_path):
+    program = [
+        *PROGRAM, "compare", str(small / "corpus"), str(small / "questions.jsonl"),
+        "--runs", str(tmp_path), "--name", "x",
+        "--cache", str(tmp_path / "vectors.sqlite"), *(f"-crecursive(max={n}t)" for n in range(20, 60)),
+    ]  # fmt: skip
+    with subprocess.Popen(program, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        for _ in range(400):
+            time.sleep(0.05)
+            if list((tmp_path / "x").glob("scores/*.parquet")):
+                break
+        os.kill(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "stopped; what was finished is kept" in said
+    assert "Traceback" not in said
+    assert list((tmp_path / "x" / "scores").glob("*.parquet"))
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_control_characters_in_names_do_nothing_in_the_terminal(tmp_path):
+    (tmp_path / "bad\x1b[31m\u202e.txt").write_bytes(b"\x00\x01\xff")
+    done = faircut("chunk", tmp_path)
+    assert done.returncode == 1
+    assert "\x1b" not in done.stderr
+    assert "\u202e" not in done.stderr

@@ -1,0 +1,204 @@
+"""A comparison from documents to verdict: what it leaves in its folder, and that it continues and never goes stale."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from faircut.errors import PlanError, StoreError
+from faircut.experiment.leaderboard import build_leaderboard
+from faircut.experiment.plan import Plan, load_plan
+from faircut.experiment.run import default_name, run
+from faircut.experiment.store import RunStore
+
+CHUNKERS = ("recursive(max=60t)", "sentence(max=40t)", "semantic(max=60t)")
+
+
+@pytest.fixture(scope="module")
+def plan(small):
+    return Plan(str(small / "corpus"), str(small / "questions.jsonl"), CHUNKERS)
+
+
+@pytest.fixture(scope="module")
+def finished(plan, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    board = run(plan, folder / "first", cache=folder / "vectors.sqlite")
+    return folder, board
+
+
+def score_bytes(folder):
+    manifest = json.loads((folder / "manifest.json").read_text())
+    return {row["row"]: (folder / "scores" / f"{row['scores']}.parquet").read_bytes() for row in manifest["rows"]}
+
+
+def test_the_leaderboard_has_every_row_with_score_cost_and_integrity(finished):
+    _, board = finished
+    assert [r["row"] for r in board["rows"]] == [
+        r["row"] for r in sorted(board["rows"], key=lambda r: (-r["score"]["mean"], r["row"]))
+    ]
+    assert {r["chunker"] for r in board["rows"]} == set(CHUNKERS)
+    for row in board["rows"]:
+        assert 0 < row["score"]["mean"] <= 1
+        assert row["integrity"]["ok"]
+        assert row["cost"]["embedded_tokens"] > 0
+        assert row["is_baseline"] == (row["contrast"] is None)
+    semantic = next(r for r in board["rows"] if "semantic" in r["row"])
+    assert semantic["cost"]["embedded_tokens_for_cutting"] > 0
+
+
+def test_the_tables_hold_what_the_leaderboard_says(finished):
+    folder, board = finished
+    manifest = json.loads((folder / "first" / "manifest.json").read_text())
+    for entry in manifest["rows"]:
+        scores = pl.read_parquet(folder / "first" / "scores" / f"{entry['scores']}.parquet")
+        row = next(r for r in board["rows"] if r["row"] == entry["row"])
+        assert scores["recall@1000t"].mean() == pytest.approx(row["score"]["mean"])
+        chunks = pl.read_parquet(folder / "first" / "chunks" / f"{entry['chunks']}.parquet")
+        hits = pl.read_parquet(folder / "first" / "hits" / f"{entry['hits']}.parquet")
+        assert len(chunks) == row["chunks"]
+        assert set(hits["chunk_id"]) <= set(chunks["id"])
+
+
+def test_the_leaderboard_is_made_again_from_the_folder_alone(finished):
+    folder, board = finished
+    assert build_leaderboard(RunStore(folder / "first")) == board
+
+
+def test_the_plan_in_the_folder_runs_the_same_comparison(finished, plan):
+    folder, _ = finished
+    again = load_plan(folder / "first" / "plan.toml")
+    assert replace(again, corpus="", questions="") == replace(plan, corpus="", questions="")
+
+
+def test_a_second_run_embeds_nothing_and_gives_the_same_scores(finished, plan):
+    folder, _ = finished
+    from faircut.embedding import EMBEDDERS
+    from faircut.embedding.cache import CachedEmbedder
+
+    before = CachedEmbedder(EMBEDDERS.build("minilm"), folder / "vectors.sqlite")
+    run(plan, folder / "second", cache=folder / "vectors.sqlite")
+    assert score_bytes(folder / "second") == score_bytes(folder / "first")
+    manifest = json.loads((folder / "second" / "manifest.json").read_text())
+    assert manifest["embedded_texts"] == {"minilm": 0}
+    assert before.dimensions == 384
+
+
+def test_other_questions_or_another_corpus_are_never_taken_from_an_old_run(finished, plan, small, tmp_path):
+    folder, board = finished
+    fewer = tmp_path / "fewer.jsonl"
+    fewer.write_text("".join((small / "questions.jsonl").read_text().splitlines(keepends=True)[:3]))
+    changed = run(replace(plan, questions=str(fewer)), folder / "first", cache=folder / "vectors.sqlite")
+    assert changed["questions"] == 3
+    restored = run(plan, folder / "first", cache=folder / "vectors.sqlite")
+    assert [r["score"] for r in restored["rows"]] == [r["score"] for r in board["rows"]]
+
+
+def test_a_chunker_with_itself_under_two_names_is_equivalent(small, tmp_path):
+    two = Plan(str(small / "corpus"), str(small / "questions.jsonl"), ("recursive(max=60t)", "recursive(60t)"))
+    board = run(two, tmp_path / "run")
+    assert [r["contrast"]["verdict"] for r in board["rows"] if r["contrast"]] == ["equivalent"]
+
+
+def test_the_exact_index_gives_the_scores_of_the_default_one(finished, plan):
+    folder, board = finished
+    exact = run(replace(plan, index="exact"), folder / "exact", cache=folder / "vectors.sqlite")
+    assert [r["score"] for r in exact["rows"]] == [r["score"] for r in board["rows"]]
+
+
+def test_controls_are_compared_with_their_own_chunker(small, tmp_path):
+    plan = Plan(str(small / "corpus"), str(small / "questions.jsonl"), ("sentence(max=30t)",), controls=True)
+    board = run(plan, tmp_path / "run")
+    assert [r["chunker"] for r in board["rows"] if "shuffled" in r["chunker"]] == ["shuffled(sentence(max=30t))"]
+    assert [c["name"] for c in board["controls"]] == ["minilm::sentence(max=30t)"]
+
+
+def test_a_user_splitter_that_was_edited_is_cut_again(small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    module = tmp_path / "home_made_splitter.py"
+    program = [
+        sys.executable, "-c", "from faircut.cli import main; main()", "compare", str(small / "corpus"),
+        str(small / "questions.jsonl"), "--chunker", "python:home_made_splitter:split", "--name", "mine", "--json",
+        "--cache", str(tmp_path / "vectors.sqlite"),
+    ]  # fmt: skip
+    counts = []
+    for separator in ("\\n\\n", " "):
+        module.write_text(f"def split(text):\n    return text.split('{separator}')\n")
+        done = subprocess.run(program, capture_output=True, text=True, check=True)
+        counts.append(json.loads(done.stdout)["rows"][0]["chunks"])
+    assert counts[0] != counts[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"chunkers": ()}, "at least one chunker"),
+        ({"baseline": "recursiv"}, "is not among the rows; did you mean"),
+        ({"chunkers": ("recursive", "recursive")}, "stands twice"),
+        ({"band": 0.0}, "band and alpha lie between"),
+    ],
+)
+def test_a_plan_that_cannot_work_is_refused_with_a_reason(plan, change, said):
+    with pytest.raises(PlanError, match=said):
+        replace(plan, **change)
+
+
+def test_a_plan_file_with_a_wrong_key_names_the_nearest(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text('corpus = "c"\nquestions = "q"\nchunker = ["recursive"]\n')
+    with pytest.raises(PlanError, match="did you mean 'chunkers'"):
+        load_plan(path)
+
+
+def test_the_default_name_changes_with_the_plan_and_not_with_the_working_directory(plan, monkeypatch, tmp_path):
+    name = default_name(plan)
+    monkeypatch.chdir(tmp_path)
+    assert default_name(plan) == name
+    assert default_name(replace(plan, seed=1)) != name
+
+
+def test_two_runs_cannot_write_to_one_folder_at_once(tmp_path):
+    store = RunStore(tmp_path / "run")
+    with store.locked(), pytest.raises(StoreError, match="another run is writing"), RunStore(tmp_path / "run").locked():
+        pass
+
+
+def test_a_damaged_table_is_named_with_what_to_do(tmp_path):
+    store = RunStore(tmp_path)
+    store.write("scores", "k", pl.DataFrame({"a": [1]}), {})
+    store.table_path("scores", "k").write_bytes(b"PAR1")
+    with pytest.raises(StoreError, match="delete it and run again"):
+        store.read("scores", "k")
+
+
+def kill_at_random_moments(small, folder, moments, seed):
+    """Start the comparison again and again, killed after a random time each, until one may finish."""
+    program = [
+        sys.executable, "-c", "from faircut.cli import main; main()", "compare", str(small / "corpus"),
+        str(small / "questions.jsonl"), *(a for c in CHUNKERS for a in ("--chunker", c)), "--name", "run",
+        "--runs", str(folder), "--cache", str(folder / "vectors.sqlite"),
+    ]  # fmt: skip
+    random_source = random.Random(seed)
+    killed = 0
+    for _ in range(moments):
+        with subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            time.sleep(random_source.uniform(0.4, 3.0))
+            os.kill(process.pid, signal.SIGKILL)
+        killed += process.returncode == -signal.SIGKILL
+    subprocess.run(program, check=True, capture_output=True)
+    return killed
+
+
+@pytest.mark.parametrize("moments", [3, pytest.param(10, marks=pytest.mark.slow)])
+def test_a_comparison_killed_at_random_moments_ends_with_the_same_bytes(small, plan, tmp_path, moments):
+    run(plan, tmp_path / "whole", cache=tmp_path / "other.sqlite")
+    killed = kill_at_random_moments(small, tmp_path / "killed", moments, seed=moments)
+    assert killed > 0
+    assert score_bytes(tmp_path / "killed" / "run") == score_bytes(tmp_path / "whole")
+    assert not list((tmp_path / "killed" / "run").rglob("*.tmp"))
