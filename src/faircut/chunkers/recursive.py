@@ -13,6 +13,7 @@ from typing import ClassVar
 from faircut.chunkers.boundaries import blocks_first, line_starts, paragraph_starts, sentence_starts
 from faircut.chunkers.contract import Models
 from faircut.chunkers.packing import (
+    Piece,
     Ruler,
     check_document,
     check_overlap,
@@ -54,6 +55,10 @@ class Recursive:
     def chunk(self, document: Document, models: Models) -> list[Chunk]:
         """The chunks of the document; see ``Chunker``."""
         check_document(document)
+        return to_chunks(document, self._pieces(document, models))
+
+    def _pieces(self, document: Document, models: Models) -> list[Piece]:
+        """Apart, so that the index of token counts is gone before the chunks copy the text."""
         ruler = Ruler.of(document, self.max, models)
         amount = check_overlap(self.name, self.overlap, self.max)
         text = document.text
@@ -63,4 +68,4 @@ class Recursive:
             partial(sentence_starts, document),
         )
         pieces = split_levels(ruler, 0, len(text), levels, limit=max(1, ruler.limit - amount))
-        return to_chunks(document, with_overlap(ruler, pieces, amount))
+        return with_overlap(ruler, pieces, amount)

@@ -7,6 +7,7 @@ shows is left to the comparison: a chunker that does not beat its control owes i
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import accumulate
 from typing import ClassVar, Literal
 
@@ -41,13 +42,13 @@ class Shuffled:
 
     Lengths are measured as laid, white space between chunks included, in the unit of the inner chunker's size (tokens
     where it has none). Each takes along how much its chunk shared with the one before, and whether it was cut at a
-    sentence, at a word or inside one: the control cuts inside sentences and repeats text as often as its chunker. Cuts
-    go to the edge nearest to where the shuffled lengths add up to, so errors do not add up. A chunker that declares
-    ``cuts_at_sentences = False`` gets no cut moved to a sentence, although some of its own fall there by chance.
+    sentence, at a word or inside one, so the control cuts inside sentences and repeats text about as often as its
+    chunker. Cuts go to the edge nearest to where the shuffled lengths add up to, so errors do not add up. A chunker
+    that declares ``cuts_at_sentences = False`` gets no cut moved to a sentence, although some of its own fall there.
 
     No chunk of the control is longer than the longest of its chunker, context included. Where that leaves no room for
-    whole sentences, the control has a few chunks more; where sentences are too long, a few fewer. Nothing is lost. The
-    order depends on the seed, the document's id and its text alone.
+    whole sentences, the control has a few chunks more; where sentences are too long, a few fewer. Nothing is lost.
+    Where chunks overlap, the first stays first. The order depends on the seed, the document's id and text alone.
 
     Raises:
         SpecError: the inner component is no chunker, or the seed no whole number.
@@ -81,13 +82,10 @@ class Shuffled:
     def _shuffle(self, document: Document, lengths: list[_Length]) -> list[_Length]:
         """The lengths in an order that only the seed and the document decide, the same on every machine."""
         key = content_id(str(self.seed), document.id, document.text)
-        order = sorted(range(len(lengths)), key=lambda at: content_id(key, str(at)))
-        shuffled = [lengths[at] for at in order]
-        # The document's first chunk shares nothing; the one that stands first now hands its overlap over to it.
-        moved, first = order.index(0), shuffled[0]
-        shuffled[moved] = replace(shuffled[moved], shared=first.shared, begin=first.begin)
-        shuffled[0] = replace(shuffled[0], shared=0)
-        return shuffled
+        # Where chunks overlap, the first one is all new text, for which there would be no room elsewhere.
+        pinned = 1 if any(length.shared for length in lengths) else 0
+        order = sorted(range(pinned, len(lengths)), key=lambda at: content_id(key, str(at)))
+        return lengths[:pinned] + [lengths[at] for at in order]
 
 
 def _unit(chunker: Chunker) -> Literal["t", "w", "c"]:
@@ -105,14 +103,25 @@ def _unit(chunker: Chunker) -> Literal["t", "w", "c"]:
 
 def _lengths(ruler: Ruler, chunks: Sequence[Chunk], places: Sequence[int]) -> list[_Length]:
     """The chunks as lengths. Text that earlier chunks have reached already is shared and not new."""
+
+    @cache  # a sentence is measured once, however often it was cut
+    def is_too_long(sentence: int) -> bool:
+        return not ruler.fits(places[sentence], places[sentence + 1])
+
+    def is_forced(position: int) -> bool:
+        """Whether a cut inside a sentence had to be, for it is too long: there the control has to cut as well."""
+        at = bisect_left(places, position)
+        return 0 < at < len(places) and is_too_long(at - 1)
+
     lengths: list[_Length] = []
     laid = 0
     for chunk in chunks:
         start, end = chunk.spans[0].start, chunk.spans[-1].end
         if end > laid:
             shared = ruler.length(start, laid) if start < laid else 0
-            edges = _edge(ruler.text, places, start), _edge(ruler.text, places, end)
-            lengths.append(_Length(ruler.length(laid, end), shared, *edges))
+            begin, stop = _edge(ruler.text, places, start), _edge(ruler.text, places, end)
+            stop = "sentence" if stop != "sentence" and is_forced(end) else stop
+            lengths.append(_Length(ruler.length(laid, end), shared, begin, stop))
             laid = end
     return lengths
 
@@ -130,46 +139,52 @@ def _edge(text: str, places: Sequence[int], position: int) -> _Edge:
 
 def _lay(ruler: Ruler, lengths: Sequence[_Length], places: Sequence[int]) -> list[Piece]:
     """Pieces of these lengths in this order over the whole text; what is left at the end is laid under the ceiling."""
-    sums = accumulate(length.new for length in lengths[:-1])
+    targets = accumulate(length.new for length in lengths[:-1])
     pieces: list[Piece] = []
-    place = 0
+    place = laid = 0
     while place < len(ruler.text):
         length = lengths[min(len(pieces), len(lengths) - 1)]
-        end = _end(ruler, places, place, next(sums, None), length.end)
+        target = next(targets, None)
+        end = _end(ruler, places, place, None if target is None else target - laid, length)
         start = _begin(ruler, places, pieces[-1], end, length) if pieces else place
         pieces.append(Piece(start, end))
+        laid += ruler.length(place, end)
         place = end
     return pieces
 
 
-def _end(ruler: Ruler, places: Sequence[int], start: int, target: int | None, edge: _Edge) -> int:
-    """Where a piece ends: near ``target`` units from the text's begin, at such an edge; None: at the text's end."""
-    last = len(ruler.text)
-    if target is None and ruler.fits(start, last):
+def _end(ruler: Ruler, places: Sequence[int], start: int, wanted: int | None, length: _Length) -> int:
+    """Where a piece with about ``wanted`` new units ends, with room for what it shares; None: at the text's end."""
+    last, room = len(ruler.text), max(1, ruler.limit - length.shared)
+    if wanted is None and ruler.fits(start, last, limit=room):
         return last
-    wanted = ruler.limit if target is None else target - ruler.length(0, start)
-    find = ruler.furthest if edge == "anywhere" else ruler.furthest_word
-    near = find(start, last, limit=max(1, min(wanted, ruler.limit)))
-    if edge != "sentence":
+    wanted = room if wanted is None else max(1, min(wanted, room))
+    find = ruler.furthest if length.end == "anywhere" else ruler.furthest_word
+    near = find(start, last, limit=wanted)
+    if length.end != "sentence":
         return near
     at = bisect_left(places, near)
     at -= at > 0 and near - places[at - 1] <= places[at] - near
     at = max(at, bisect_right(places, start))
-    while places[at] > start and not ruler.fits(start, places[at]):
+    reach = ruler.skip_blank(ruler.furthest(start, last, limit=room), last)
+    at = min(at, bisect_right(places, reach) - 1)
+    while places[at] > start and not ruler.fits(start, places[at], limit=room):
         at -= 1
     return places[at] if places[at] > start else near
 
 
 def _begin(ruler: Ruler, places: Sequence[int], before: Piece, end: int, length: _Length) -> int:
-    """Where a piece to ``end`` begins that shares with the piece before it what its length did, if there is room."""
+    """Where a piece to ``end`` begins that shares with the one before what its length did, or less under the ceiling.
+
+    Shortened token by token, because joined words may have more tokens than their parts.
+    """
     _, reached = trim(ruler.document, before.start, before.end)
-    shared = min(length.shared, ruler.limit - ruler.length(reached, end))
-    if shared < 1:
-        return before.end
-    start = ruler.overlap_start(reached, shared, at="anywhere" if length.begin == "anywhere" else "word")
-    candidates = [start]
-    if length.begin == "sentence":
-        at = bisect_left(places, start)
-        candidates = [*sorted(places[max(at - 1, 0) : at + 1], key=lambda place: abs(place - start)), start]
-    fitting = (p for p in candidates if before.start < p < reached and ruler.fits(p, end))
-    return next(fitting, before.end)
+    most = min(length.shared, ruler.limit - ruler.length(reached, end))
+    for shared in range(most, 0, -1):
+        start = ruler.overlap_start(reached, shared, at="anywhere" if length.begin == "anywhere" else "word")
+        at = bisect_left(places, start) if length.begin == "sentence" else 0
+        sentences = sorted(places[max(at - 1, 0) : at + 1], key=lambda place: abs(place - start)) if at else []
+        for place in (*sentences, start):
+            if before.start < place < reached and ruler.fits(place, end):
+                return place
+    return before.end

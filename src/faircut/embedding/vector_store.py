@@ -168,10 +168,9 @@ def _insert(connection: sqlite3.Connection, rows: Sequence[tuple[bytes, int, byt
     try:
         connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
         connection.execute("COMMIT")
-    except BaseException:  # Ctrl-C too: the lock must not stay
-        if connection.in_transaction:
+    finally:
+        if connection.in_transaction:  # only after an error or Ctrl-C: the lock must not stay
             connection.execute("ROLLBACK")
-        raise
 
 
 def _unused(path: Path) -> Path:

@@ -159,8 +159,8 @@ def _convert(found: dict[str, Path], folder: Path) -> ModelFiles:
 
     from faircut.embedding.graph import BertShape, bert_graph
 
-    for name, path in found.items():
-        _check_hash(path, PINNED[name])
+    for name, expected in PINNED.items():
+        _check_hash(found[name], expected)
     model = bert_graph(load_file(found["model.safetensors"]), BertShape(layers=6, heads=12, hidden=384))
     parts = {"model.onnx": model.SerializeToString(), "tokenizer.json": found["tokenizer.json"].read_bytes()}
     hashes = {name: sha256(data).hexdigest() for name, data in parts.items()}
@@ -203,6 +203,5 @@ def _replace(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         Path(name).chmod(0o644)  # a cache may be shared; temporary files are private
         Path(name).replace(path)
-    except BaseException:  # Ctrl-C too: no half-written file stays behind
-        Path(name).unlink(missing_ok=True)
-        raise
+    finally:
+        Path(name).unlink(missing_ok=True)  # still there only after an error or Ctrl-C

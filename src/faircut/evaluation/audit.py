@@ -59,7 +59,7 @@ class Integrity:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is lost, wrong, blank, out of order or too long. Overlap and places of cuts are no defects."""
+        """Whether nothing is lost, wrong, blank, out of order or too long. Overlap and cuts' places are no defects."""
         defects = (self.lost, self.out_of_order, self.offsets_wrong, self.blank, self.over_ceiling, self.beyond_limit)
         return not any(defects)
 
@@ -70,18 +70,18 @@ class Integrity:
 
     def __str__(self) -> str:
         """One line in words: the defects, else that all is well."""
-        said = [words.format(n=f"{value:,}") for value, words in self._defects() if value]
+        said = [f"{count:,} {noun}{'s' * (count > 1)}{rest}" for count, noun, rest in self._defects() if count]
         return "; ".join(said) if said else "nothing lost, nothing wrong"
 
-    def _defects(self) -> list[tuple[int, str]]:
-        share = f"{100 * self.lost / self.characters:.2g} %" if self.characters else "0 %"
+    def _defects(self) -> list[tuple[int, str, str]]:
+        share = 100 * self.lost / self.characters if self.characters else 0.0
         return [
-            (self.lost, f"{{n}} characters lost ({share})"),
-            (self.offsets_wrong, "{n} chunks with wrong offsets"),
-            (self.out_of_order, "{n} chunks out of order"),
-            (self.blank, "{n} blank chunks"),
-            (self.over_ceiling, "{n} chunks over the ceiling"),
-            (self.beyond_limit, f"{{n}} chunks beyond the embedder's limit ({self.unseen_tokens:,} tokens unseen)"),
+            (self.lost, "character", f" lost ({share:.2f} %)"),
+            (self.offsets_wrong, "chunk", " with wrong offsets"),
+            (self.out_of_order, "chunk", " out of order"),
+            (self.blank, "blank chunk", ""),
+            (self.over_ceiling, "chunk", " over the ceiling"),
+            (self.beyond_limit, "chunk", f" beyond the embedder's limit ({self.unseen_tokens:,} tokens unseen)"),
         ]
 
 

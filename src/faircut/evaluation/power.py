@@ -11,6 +11,7 @@ from math import ceil, sqrt
 
 from faircut.errors import MetricError
 from faircut.evaluation.sampling import FEWEST_DOCUMENTS, Unit, student_quantile
+from faircut.evaluation.significance import FLIPS
 
 __all__ = ["BAND", "POWER", "PlannedPower", "design_effect", "plan_power", "questions_for", "smallest_difference"]
 
@@ -21,10 +22,11 @@ BAND = 0.03
 """Differences smaller than this make no difference to a reader: half the width of the equivalence band."""
 
 TYPICAL_SPREAD = 0.35
-"""Standard deviation of paired differences in recall between two usual chunkers, over questions."""
+"""Standard deviation over questions of paired differences in recall at equal tokens between usual chunkers; 0.27 to
+0.38 between five rule-based cuts on CovidQA and ContractNLI."""
 
-TYPICAL_CORRELATION = 0.05
-"""Correlation of those differences between questions about one document."""
+TYPICAL_CORRELATION = 0.03
+"""Correlation of those differences between questions about one document; 0.01 to 0.04 there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,9 @@ class PlannedPower:
     """What a comparison can be expected to show, before it is run.
 
     Attributes:
-        smallest_difference: found with 80 % power, after correction for the number of contrasts.
-        questions_needed: to find ``difference`` with that power, on as many questions a document.
+        smallest_difference: found with 80 % power, after correction for the number of contrasts; None where there are
+            too few units to find any.
+        questions_needed: to find ``difference`` with that power, on as many questions a document; None likewise.
         difference: the difference that matters (the equivalence band).
         questions: in the set.
         unit: what counts as independent.
@@ -42,8 +45,8 @@ class PlannedPower:
         assumption: the numbers assumed, in one sentence.
     """
 
-    smallest_difference: float
-    questions_needed: int
+    smallest_difference: float | None
+    questions_needed: int | None
     difference: float
     questions: int
     unit: Unit
@@ -54,8 +57,10 @@ class PlannedPower:
 
 def smallest_difference(
     standard_error: float, units: float, *, contrasts: int = 1, alpha: float = 0.05, power: float = POWER
-) -> float:
+) -> float | None:
     """The true difference that a two-sided test at ``alpha / contrasts`` finds with the given power.
+
+    None where no difference can be found: the units are too few for the test, or the contrasts too many.
 
     Args:
         standard_error: of the mean paired difference.
@@ -64,16 +69,21 @@ def smallest_difference(
         alpha: the level of all tests together.
         power: the chance of finding it.
     """
-    quantiles = student_quantile(1 - alpha / contrasts / 2, units) + student_quantile(power, units)
-    return quantiles * standard_error
+    level = alpha / contrasts
+    level -= 2 * sqrt(level * (1 - level) / FLIPS)  # a verdict stays clear of the flips' own random error
+    smallest_p = 2.0 ** (1 - min(units, 1000))  # when every unit favours the same side
+    if level <= smallest_p:
+        return None
+    return (student_quantile(1 - level / 2, units) + student_quantile(power, units)) * standard_error
 
 
-def questions_for(difference: float, *, questions: int, detectable: float) -> int:
+def questions_for(difference: float, *, questions: int, detectable: float | None) -> int | None:
     """Questions needed to find ``difference`` where ``questions`` can show ``detectable``.
 
     The error of a mean falls with the root of the number of questions, provided that documents grow with them.
+    None where nothing can be shown.
     """
-    return ceil(questions * (detectable / difference) ** 2)
+    return None if detectable is None else ceil(questions * (detectable / difference) ** 2)
 
 
 def design_effect(clusters: Sequence[str], correlation: float) -> float:

@@ -13,8 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faircut.errors import MetricError
+from faircut.records import Question
 
-__all__ = ["FEWEST_DOCUMENTS", "Sample", "as_scores", "resamples", "sample", "signs", "student_quantile"]
+__all__ = [
+    "FEWEST_DOCUMENTS",
+    "Sample",
+    "Unit",
+    "as_scores",
+    "document_of",
+    "resamples",
+    "sample",
+    "signs",
+    "student_quantile",
+]
 
 FEWEST_DOCUMENTS = 20
 """Below this number of documents the questions are the units: so few clusters carry no interval."""
@@ -78,6 +89,19 @@ class Sample:
     def is_degenerate(self) -> bool:
         """Whether the units do not vary, so that nothing can be estimated from their differences."""
         return self.units < 2 or self.standard_error < 1e-12
+
+
+def document_of(question: Question) -> str:
+    """The document that a question is about, by which it is clustered: its search's, else its first evidence's.
+
+    Raises:
+        MetricError: the question has no evidence.
+    """
+    if not question.evidence:
+        raise MetricError(
+            f"question {question.id!r} has no evidence, so it belongs to no document; remove or label it."
+        )
+    return question.within or question.evidence[0].document_id
 
 
 def as_scores(values: Sequence[float] | Values, name: str) -> Values:

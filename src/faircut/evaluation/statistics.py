@@ -42,7 +42,7 @@ class Contrast:
         test: which test p comes from.
         wins, losses: questions on which the chunker is above or below the baseline; the others are ties.
         smallest_detectable: the difference that this set finds with 80 % power at this number of contrasts; None
-            where none can be found or estimated: the differences do not vary, or the units are too few for the test.
+            where none can be found or estimated: the differences do not vary, or there are too few units.
         questions_needed: to find a difference as large as the band with 80 % power, with documents growing in
             proportion; None where ``smallest_detectable`` is.
         band: half the width of the equivalence band.
@@ -182,7 +182,6 @@ def _contrast(
     s = pair.differences
     interval, interval_90 = pair.intervals((0.95, 0.90), rules.seed)
     detectable = _detectable(s, rules)
-    needed = None if detectable is None else questions_for(rules.band, questions=s.questions, detectable=detectable)
     return Contrast(
         name=name,
         verdict=_verdict(s.mean, interval, interval_90, significant, rules.band),
@@ -196,7 +195,7 @@ def _contrast(
         wins=int((pair.scores > pair.base).sum()),
         losses=int((pair.scores < pair.base).sum()),
         smallest_detectable=detectable,
-        questions_needed=needed,
+        questions_needed=questions_for(rules.band, questions=s.questions, detectable=detectable),
         band=rules.band,
         questions=s.questions,
         unit=s.unit,
@@ -213,7 +212,6 @@ def _verdict(difference: float, interval: Interval, interval_90: Interval, signi
 
 
 def _detectable(s: Sample, rules: _Rules) -> float | None:
-    smallest_p = 2.0 ** (1 - s.units)  # when every unit favours the same side
-    if s.is_degenerate or smallest_p >= rules.alpha / rules.contrasts:
+    if s.is_degenerate:
         return None
     return smallest_difference(s.jackknife_error, s.effective_units, contrasts=rules.contrasts, alpha=rules.alpha)

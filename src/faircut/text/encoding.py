@@ -5,7 +5,7 @@ only gives first guesses. Faster ways, where they are proven, are left to ``word
 """
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -82,7 +82,7 @@ class EncodingIndex:
 
     def counts_until(self, positions: Positions) -> Positions:
         """About the tokens of ``text[:p]`` for each place: those of the blocks' own encodings."""
-        return np.searchsorted(self._places, positions).astype(np.int64)
+        return np.searchsorted(self._places, positions.astype(np.int32)).astype(np.int64)
 
     def furthest(self, start: int, limit: int, end: int | None = None) -> int:
         """The end of the last token that is within the limit, from the guess on; verified by encoding the span."""
@@ -106,7 +106,7 @@ class EncodingIndex:
         return min(int(self._places[at]), position - 1) if at >= 0 else 0
 
     def _forward(self, position: int, stop: int) -> int:
-        following = np.searchsorted(self._places, position, side="right")
+        following = bisect_right(self._places.data, position)
         place = int(self._places[following]) if following < len(self._places) else stop
         return min(self.graphemes.ceil(place), stop)
 

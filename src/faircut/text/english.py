@@ -1,7 +1,8 @@
 """Sentence ends in English, and in Latin letters of unknown language.
 
-A unit of text comes in, offsets behind its sentences go out. `nupunkt` (Punkt trained on legal and general text) decides;
-what it was seen to miss on scientific and legal text is added, what it was seen to cut wrongly is taken back.
+A unit of text comes in, offsets behind its sentences go out. `nupunkt` (Punkt trained on legal and general text)
+decides; what it was seen to miss on scientific and legal text is added, what it was seen to cut wrongly is taken
+back.
 """
 
 import re
@@ -20,15 +21,16 @@ _TITLE: Final = re.compile(
     r"(?:^|[\s(\"“])(?:Mr|Mrs|Ms|Dr|Prof|Rev|Hon|Gen|Lt|Col|Maj|Brig|Capt|Sgt|Gov|Sen|Rep|Messrs)\.\s*$"
 )
 _REPORTER: Final = re.compile(r"(?:^|\s)([A-Z][a-z]+)\.\s*$")  # "5 Wall. 32": a law report's name
-_ORDINARY: Final = frozenset(
+_ORDINARY_WORDS: Final = (
     "add ago aims all arrows bank bat black bold bond book broad call can cancer car century chest code cold "
     "computationally day divide enter enters equal found free hand hard holidays how human ill intestine just lab "
-    "lack lead life low mass month pick port quantified raw reporter reports rest rich rounds row saw series sinks "
-    "sleep south stock story sum super tables tasks tax ten thanks threads walk wave week will win works acres "
-    "alike aloud append bed chase closes coal consume depot diffraction dyes effusion encyclopedia fish flag flip "
-    "hall hay helper horse hyperplane joke john laughter leg lock miss oils onwards park pin pop rash roll sick "
-    "stars tale talent truncation wall wash wheat wheel woods yard".split()
+    "lack lead life low mass month pick port quantified raw reporter reports rest rich rounds row saw series "
+    "sinks sleep south stock story sum super tables tasks tax ten thanks threads walk wave week will win works "
+    "acres alike aloud append bed chase closes coal consume depot diffraction dyes effusion encyclopedia fish "
+    "flag flip hall hay helper horse hyperplane joke john laughter leg lock miss oils onwards park pin pop rash "
+    "roll sick stars tale talent truncation wall wash wheat wheel woods yard"
 )
+_ORDINARY: Final = frozenset(_ORDINARY_WORDS.split())
 _WILD: Final = re.compile(r"[^\w\s][\W_]{63,}|\S{300,}")  # leaders of dots, rules, base64
 _WINDOW: Final = 24  # characters looked at before an end
 
@@ -40,13 +42,13 @@ def english_ends(unit: str) -> list[int]:
 
 
 def _calm(unit: str) -> str:
-    """The unit with the marks inside overlong runs made dashes, one for one: the library's time is quadratic in such a run."""
+    """The unit with the marks inside overlong runs made dashes: the library's time is quadratic in such a run."""
     return _WILD.sub(lambda run: re.sub(r"[^\w\s]", "-", run.group()[:-4]) + run.group()[-4:], unit)
 
 
 @cache
 def _tokenizer() -> Any:
-    """Our own copy of the library's model, without the ordinary words ("day", "week", "wall") that it takes for abbreviations."""
+    """A copy of the library's model, without the ordinary words ("day", "week") that it takes for abbreviations."""
     import nupunkt
 
     tokenizer = nupunkt.PunktSentenceTokenizer(deepcopy(nupunkt.load("default").parameters))

@@ -7,6 +7,7 @@ Only the clusters of several code points are kept, so plain text costs one scan.
 import re
 from array import array
 from bisect import bisect_left
+from collections.abc import Iterator
 from functools import cached_property
 
 import regex  # type: ignore[import-untyped]  # no stubs in the package
@@ -19,11 +20,25 @@ _FOREIGN = re.compile(r"[^\x00-\x7f]+(?:[\x00-\x7f][^\x00-\x7f]+)*")
 _JOINERS = ("Extend", "ZWJ", "Spacing_Mark", "Prepend", "Regional_Indicator", "L", "V", "T")
 _JOINING = regex.compile("[" + "".join(rf"\p{{GCB={kind}}}" for kind in _JOINERS) + "]")
 _CLUSTER = regex.compile(r"\X")
+_WINDOW = 512
 
 
 def is_joined(before: str, after: str) -> bool:
     """Whether two characters, one of them white space, are in one cluster (a space and the accent that it carries)."""
     return not (before + after).isascii() and _CLUSTER.match(before + after).end() == 2
+
+
+def _clusters_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The clusters of a range that begins with one, in windows: at each flag the module looks back over all of them."""
+    size = _WINDOW
+    while start < end:
+        window = text[start : min(start + size, end)]
+        spans = [c.span() for c in _CLUSTER.finditer(window)]
+        if start + size < end:
+            spans.pop()  # may go on beyond the window
+        yield from ((start + first, start + last) for first, last in spans)
+        size = _WINDOW if spans else 2 * size
+        start += spans[-1][1] if spans else 0
 
 
 class Graphemes:
@@ -40,10 +55,10 @@ class Graphemes:
         for run in _FOREIGN.finditer(self.text):
             if _JOINING.search(run.group()):
                 # one more on each side: a mark joins the character before it, a few signs the one after them
-                found = _CLUSTER.finditer(self.text, max(0, run.start() - 1), run.end() + 1)
-                wide = [c.span() for c in found if c.end() - c.start() > 1]
-                starts.extend(start for start, _ in wide)
-                ends.extend(end for _, end in wide)
+                for start, end in _clusters_in(self.text, max(0, run.start() - 1), min(run.end() + 1, len(self.text))):
+                    if end - start > 1:
+                        starts.append(start)
+                        ends.append(end)
         return starts, ends
 
     def floor(self, position: int) -> int:

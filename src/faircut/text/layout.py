@@ -1,12 +1,14 @@
 """Line ends that end a sentence whatever its punctuation: blank lines, list items, headings, turns of a dialogue.
 
-A range of a text comes in, the units between such line ends go out. What ends a sentence inside a unit is asked elsewhere.
-A single line end is only a boundary with evidence, because hard-wrapped text has one in the middle of every sentence.
+A range of a text comes in, the units between such line ends go out. What ends a sentence inside a unit is asked
+elsewhere. A single line end is only a boundary with evidence, because hard-wrapped text has one in the middle of
+every sentence.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 _LINE_ENDS: Final = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
@@ -28,12 +30,13 @@ _NARROW: Final = 40  # characters: nobody wraps prose this narrow, so such lines
 _EARLY: Final = 0.9  # a line ended early when its next word would have fitted into this part of the width
 _SENTENCE_ENDS: Final = tuple('.!?…。！？؟।॥۔"”»)')
 _CONTINUES: Final = tuple(",;、，；،-–—([{/&+=«“„¿¡")
-_FUNCTION_WORDS: Final = frozenset(
-    "a an and as at between by for from if in into of on or that the their to with which who is are was were be been has have had its his her "  # noqa: E501
-    "der die das den dem des ein eine einer und oder von vom zum zur mit für im am auf aus bei nach ist sind "
-    "le la les un une des du de et ou à au aux en pour par sur dans que qui est "
-    "el los las una unos unas del y o con por para es al il lo gli di da e per che i no".split()
+_SMALL_WORDS: Final = (
+    "a an and as at between by for from if in into of on or that the their to with which who is are was were be "
+    "been has have had its his her der die das den dem des ein eine einer und oder von vom zum zur mit für im am "
+    "auf aus bei nach ist sind le la les un une du de et ou à au aux en pour par sur dans que qui est el los las "
+    "una unos unas del y o con por para es al il lo gli di da e per che i no"
 )
+_FUNCTION_WORDS: Final = frozenset(_SMALL_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ def _paragraph_breaks(lines: list[_Line]) -> Iterator[int]:
         return
     width = _width(lines)
     fresh, in_item = True, bool(_BULLET.match(lines[0].head) or _NUMBER.match(lines[0].head))
-    for line, following in zip(lines, lines[1:], strict=False):
+    for line, following in pairwise(lines):
         early = _ended_early(line, following, width)
         item = _starts_item(line, following, early=early, in_item=in_item)
         broken = item or _ends_unit(line, following, early=early, fresh=fresh, in_item=in_item, width=width)
@@ -113,7 +116,7 @@ def _ended_early(line: _Line, following: _Line, width: int) -> bool:
 
 
 def _starts_item(line: _Line, following: _Line, *, early: bool, in_item: bool) -> bool:
-    """Does a list item, a numbered section or a Markdown line begin on `following`?"""
+    """Whether a list item, a numbered section or a Markdown line begins on `following`."""
     if _BULLET.match(following.head) or _MARKDOWN.match(following.head):
         return True
     ended = line.tail.endswith((*_SENTENCE_ENDS, ":", ";", "："))
@@ -121,7 +124,7 @@ def _starts_item(line: _Line, following: _Line, *, early: bool, in_item: bool) -
 
 
 def _ends_unit(line: _Line, following: _Line, *, early: bool, fresh: bool, in_item: bool, width: int) -> bool:
-    """Is `line` a heading, the last line of a list, or the end of a speaker's turn?"""
+    """Whether `line` is a heading, the last line of a list, or the end of a speaker's turn."""
     if line.head.startswith("#"):
         return True
     if _SPEAKER.match(following.head) and (early or _SPEAKER.match(line.head)):

@@ -1,8 +1,9 @@
 """Sentence ends that punctuation shows, by the rules of each writing system except English.
 
-A unit of text comes in (see `layout.py`), offsets just behind the ends of its sentences go out: each full stop, question mark
-or ellipsis with the quotes and brackets that close after it. One look at each mark, so the time is linear whatever the
-text. Quotes are never matched in pairs: one that is not closed changes nothing. Thai and English are left to others.
+A unit of text comes in (see `layout.py`), offsets just behind the ends of its sentences go out: each full stop,
+question mark or ellipsis with the quotes and brackets that close after it. One look at each mark, so the time is
+linear whatever the text. Quotes are never matched in pairs: one that is not closed changes nothing. Thai and English
+are left to others.
 """
 
 import re

@@ -1,7 +1,8 @@
 """Sentences: a text in, spans out that tile it.
 
-White space behind a sentence belongs to it. Layout (`layout.py`) is asked first, then each unit's punctuation by the rules
-of its script and language (`english.py`, `punctuation.py`, `thai.py`). Blocks are the caller's: pass `start` and `end`.
+White space behind a sentence belongs to it. Layout (`layout.py`) is asked first, then each unit's punctuation by the
+rules of its script and language (`english.py`, `punctuation.py`, `thai.py`). Blocks are the caller's: pass `start`
+and `end`.
 """
 
 import re
@@ -38,7 +39,8 @@ _SCRIPT_LANGUAGES: Final[dict[Script, frozenset[str]]] = {
 _NOT_LATIN: Final = frozenset().union(*_SCRIPT_LANGUAGES.values())
 _WHITE: Final = re.compile(r"\s*")
 _NUMBER: Final = r"[(\[]?(?:\d{1,3}(?:\.\d{1,3}){0,5}|[A-Za-z]|[ivxlIVXL]{1,6})[.)]{1,2}"
-_SECTION: Final = "(?:(?i:Section|Article|Step|Chapter|Part|Item|Artikel|Kapitel|Abschnitt|Schritt|Chapitre|Étape|Capítulo|Artículo) )?"
+_SECTIONS: Final = "Section|Article|Step|Chapter|Part|Item|Artikel|Kapitel|Abschnitt|Schritt|Chapitre|Capítulo|Artículo"
+_SECTION: Final = rf"(?:(?i:{_SECTIONS}) )?"
 _NUMBER_ALONE: Final = re.compile(rf"{_SECTION}{_NUMBER}(?:\s+{_NUMBER}){{0,7}}\s*")
 _WORD: Final = re.compile(r"[^\W_]")
 _JOINS_BEFORE: Final = r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}]"
@@ -49,10 +51,10 @@ def sentence_spans(
 ) -> list[tuple[int, int]]:
     """Half-open spans, in code points of `text`, that tile `text[start:end]`: one a sentence.
 
-    `language` is an ISO 639 code ("de", "pt-BR"). Without one, Latin letters are read by the rules of English. A paragraph
-    in another script than the language's is read by the rules of its script. White space goes to the sentence before it,
-    leading white space to the first, and so do lines without a letter or digit. Nothing is ever cut inside a grapheme
-    cluster. An empty range has no sentences. Time and memory are linear.
+    `language` is an ISO 639 code ("de", "pt-BR"). Without one, Latin letters are read by the rules of English. A
+    paragraph in another script than the language's is read by the rules of its script. White space goes to the
+    sentence before it, leading white space to the first, and so do lines without a letter or digit. Nothing is ever
+    cut inside a grapheme cluster. An empty range has no sentences. Time and memory are linear.
 
     Raises TypeError when `text` is not a string, ValueError when the range is not inside the text.
     """

@@ -1,8 +1,9 @@
 """Sentence ends in Thai, which writes no full stops.
 
-A unit of text comes in, offsets behind its sentences go out. A space ends a clause or a sentence, but it also stands around
-numbers, names and the repetition mark, and in lists. We cut at a space with Thai on both sides when a whole clause stands
-before it, another one follows, and the next word is none that joins clauses. So a "sentence" is one or a few clauses.
+A unit of text comes in, offsets behind its sentences go out. A space ends a clause or a sentence, but it also stands
+around numbers, names and the repetition mark, and in lists. We cut at a space with Thai on both sides when a whole
+clause stands before it, another one follows, and the next word is none that joins clauses. So a "sentence" is one or
+a few clauses.
 """
 
 import re
@@ -15,7 +16,8 @@ from faircut.text.punctuation import question_ends
 _THAI: Final = "\u0e01-\u0e3a\u0e40-\u0e4e"
 _SPACE: Final = re.compile(rf"(?<=[{_THAI})\"”.])(?<!ๆ)[ \u00a0]+(?=[{_THAI}\"“(])(?!ๆ)")
 _JOINING: Final = re.compile(
-    '["“(]|และ|หรือ|ที่|ซึ่ง|โดย|ว่า|เพื่อ|จาก|ของ|ใน|แล้ว|ก็|กับ|เป็น|คือ|ได้แก่|เช่น|อัน|ตาม|ต่อ|เมื่อ|รวม|ถึง|สำหรับ|ด้วย|ตลอด|ทั้ง|จน|ให้|ไป|มา|ฯ'
+    r"[\"“(]|และ|หรือ|ที่|ซึ่ง|โดย|ว่า|เพื่อ|จาก|ของ|ใน|แล้ว|ก็|กับ|เป็น|คือ|ได้แก่|"
+    "เช่น|อัน|ตาม|ต่อ|เมื่อ|รวม|ถึง|สำหรับ|ด้วย|ตลอด|ทั้ง|จน|ให้|ไป|มา|ฯ"
 )
 _PARTICLE: Final = re.compile("(?:ครับ|ค่ะ|คะ|จ้ะ|จ้า|นะ|ไหม|มั้ย)$")
 _SENTENCE: Final = 25  # characters since the last cut: the least that is taken for a sentence

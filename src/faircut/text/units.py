@@ -132,7 +132,7 @@ class WordIndex:
 
     def counts_until(self, positions: Positions) -> Positions:
         """Words that begin before each place."""
-        return np.searchsorted(self.starts, positions).astype(np.int64)
+        return np.searchsorted(self.starts, positions.astype(np.int32)).astype(np.int64)
 
     def _inside(self, start: int) -> int:
         """1 when ``start`` lies inside a word, whose rest then counts as a word."""

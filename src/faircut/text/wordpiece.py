@@ -24,7 +24,8 @@ Ints = NDArray[np.int32]
 Kinds = NDArray[np.uint8]
 
 _UNSEEN, _SPACE, _ALONE, _WORD = range(4)
-_BLOCK = 1 << 16
+_NONE: Ints = np.zeros(0, dtype=np.int32)
+_BLOCK = 1 << 15
 _REMEMBERED = 1 << 17
 """Words kept in memory; then it starts afresh."""
 _LONG = 128
@@ -70,12 +71,14 @@ class WordPieceCounter:
 
     def index(self, text: str) -> "WordPieceIndex":
         """The index of a text: 12 bytes a word."""
-        parts = [_Atoms(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(1, np.int32))]
-        parts += [self._atoms(text[start:end]).moved(start) for start, end in _blocks(text)]
-        starts = np.concatenate([p.starts for p in parts])
-        ends = np.concatenate([p.ends for p in parts])
-        until = np.cumsum(np.concatenate([p.counts for p in parts]), dtype=np.int32)
-        return WordPieceIndex(self, text, starts, ends, until)
+        starts, ends, counts = [_NONE], [_NONE], [np.zeros(1, dtype=np.int32)]
+        for begin, stop in _blocks(text):
+            atoms = self._atoms(text[begin:stop])
+            starts.append(atoms.starts + np.int32(begin))
+            ends.append(atoms.ends + np.int32(begin))
+            counts.append(atoms.counts)
+        joined = (_joined(parts) for parts in (starts, ends, counts))
+        return WordPieceIndex(self, text, next(joined), next(joined), np.cumsum(next(joined), dtype=np.int32))
 
     def _atoms(self, block: str) -> "_Atoms":
         kinds = self._kinds_of(block)
@@ -119,10 +122,12 @@ class WordPieceCounter:
         if len(self._words) > _REMEMBERED:
             self._words = {}  # another thread may still read the old one
         known = self._words
-        unseen = list({word for word in words if word not in known})
-        if unseen:
+        counts = list(map(known.get, words))
+        if None in counts:
+            unseen = list({word for word, count in zip(words, counts, strict=True) if count is None})
             known.update(zip(unseen, self._ask(unseen), strict=True))
-        return np.fromiter(map(known.__getitem__, words), dtype=np.int32, count=len(words))
+            counts = list(map(known.get, words))
+        return np.array(counts, dtype=np.int32)
 
     def _ask(self, words: list[str]) -> list[int]:
         """Counts of the words, from one encoding of all of them: a line end keeps words apart."""
@@ -141,12 +146,16 @@ class _Atoms:
     def __init__(self, starts: Ints, ends: Ints, counts: Ints) -> None:
         self.starts, self.ends, self.counts = starts, ends, counts
 
-    def moved(self, by: int) -> "_Atoms":
-        return _Atoms(self.starts + np.int32(by), self.ends + np.int32(by), self.counts)
-
     def texts(self, block: str, chosen: NDArray[np.bool_]) -> list[str]:
         starts, ends = self.starts[chosen].tolist(), self.ends[chosen].tolist()
         return [block[start:end] for start, end in zip(starts, ends, strict=True)]
+
+
+def _joined(parts: list[Ints]) -> Ints:
+    """All parts in one array; the list is emptied, so that only one of three is in memory twice."""
+    whole = np.concatenate(parts)
+    parts.clear()
+    return whole
 
 
 def _runs(kinds: Kinds) -> tuple[_Atoms, NDArray[np.bool_]]:
@@ -190,7 +199,7 @@ class WordPieceIndex:
 
     def counts_until(self, positions: Positions) -> Positions:
         """Tokens of ``text[:p]`` for each place, ``(n,) -> (n,)``; the word that a place lies in counts wholly."""
-        return self._until_array[np.searchsorted(self._starts_array, positions)].astype(np.int64)
+        return self._until_array[np.searchsorted(self._starts_array, positions.astype(np.int32))].astype(np.int64)
 
     def count(self, start: int, end: int) -> int:
         """Tokens of ``text[start:end]``: whole atoms from the sums, parts of words at the edges from the tokenizer."""
