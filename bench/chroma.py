@@ -1,12 +1,11 @@
 """The published chroma rows, reproduced with our harness: `docs/results/chroma.md` with both side by side.
 
-Published: all-MiniLM-L6-v2, the first 5 chunks of all corpora together, sizes in cl100k tokens (Smith and Troynikov 2024,
+Published: all-MiniLM-L6-v2, the first 5 chunks of all corpora together, sizes in cl100k tokens (Smith, Troynikov 2024,
 "Evaluating Chunking Strategies for Retrieval", Chroma technical report; corpus and questions of chunking_evaluation).
 Sizes there are in another tokenizer, so each chunker is set to the realised mean size of its published row.
 Needs the labelled corpora beside the repository (../shared/data/chroma).
 """
 
-import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -78,7 +77,7 @@ def main() -> None:
         baseline=specs[ROWS[2]],
     )
     with TemporaryDirectory() as folder:
-        board = run(plan, Path(folder) / "chroma", advance=lambda *a: print(*a, end="\r", file=sys.stderr))
+        board = run(plan, Path(folder) / "chroma")
     OUT.parent.mkdir(parents=True, exist_ok=True)
     OUT.write_text(page(specs, board), encoding="utf-8")
     print(OUT.read_text(encoding="utf-8"))
@@ -112,18 +111,20 @@ def equal_budget(board: dict) -> str:
     lines = [BUDGET_HEAD]
     for row in board["rows"]:
         at_5 = row["beside"]["recall@5"]["mean"]
+        score, verdict = row["score"], row["contrast"]["verdict"] if row["contrast"] else "baseline"
         lines.append(
-            f"| `{row['chunker']}` | {row['score']['mean']:.3f} [{row['score']['low']:.3f}, {row['score']['high']:.3f}] "
-            f"| {at_5:.3f} | {row['tokens_at']['5']:,.0f} | {row['contrast']['verdict'] if row['contrast'] else 'baseline'} |"
+            f"| `{row['chunker']}` | {score['mean']:.3f} [{score['low']:.3f}, {score['high']:.3f}] "
+            f"| {at_5:.3f} | {row['tokens_at']['5']:,.0f} | {verdict} |"
         )
     return "\n".join(lines) + "\n"
 
 
 HEAD = """# Published numbers on chroma, reproduced
 
-Made by `bench/chroma.py`. {questions} questions on {documents} corpora, all-MiniLM-L6-v2, the first 5 chunks of all corpora
-together, means over questions in %. Published: Chroma's technical report on chunking (Smith and Troynikov 2024), sizes in
-cl100k tokens; measured: faircut, sizes in the embedder's own tokens, set to the realised mean of the published row.
+Made by `bench/chroma.py`. {questions} questions on {documents} corpora, all-MiniLM-L6-v2, the first 5 chunks of all
+corpora together, means over questions in %. Published: Chroma's technical report on chunking (Smith and Troynikov
+2024), sizes in cl100k tokens; measured: faircut, sizes in the embedder's own tokens, set to the realised mean of the
+published row.
 
 | published row | mean size | recall | precision | IoU | measured with | mean size | recall | precision | IoU |
 |---|---|---|---|---|---|---|---|---|---|"""

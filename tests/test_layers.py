@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 LAYERS = [
-    "errors", "records", "specs", "text", "documents", "llm", "embedding", "chunkers", "index", "questions",
+    "errors", "files", "records", "specs", "text", "documents", "llm", "embedding", "chunkers", "index", "questions",
     "evaluation", "experiment", "report", "distributed", "integrations", "cli",
 ]  # fmt: skip
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "faircut"

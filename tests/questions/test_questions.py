@@ -192,8 +192,8 @@ def test_a_failed_write_keeps_the_earlier_file(tmp_path):
         write_questions(path, questions())
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
-    with pytest.raises(StoreError, match=r"cannot write .*nowhere"):
-        write_questions(tmp_path / "nowhere" / "q.jsonl", [])
+    with pytest.raises(StoreError, match="cannot write: Not a directory|cannot write: File exists"):
+        write_questions(path / "q.jsonl", [])
 
 
 @given(st.text("ab \n", max_size=30), st.text("ab \n", min_size=1, max_size=4))

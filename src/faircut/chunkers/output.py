@@ -70,8 +70,8 @@ def _heading_paths(document: Document) -> _Paths:
     for block in document.blocks:
         if block.kind == "heading":
             level = block.level or 1
-            title = document.text[block.span.start : block.span.end].strip().strip("#=-").strip()
-            open_headings = [h for h in open_headings if h[0] < level] + [(level, title.splitlines()[0] if title else "")]
+            title = document.text[block.span.start : block.span.end].strip().strip("#=-").strip().partition("\n")[0]
+            open_headings = [h for h in open_headings if h[0] < level] + [(level, title)]
             paths.append((block.span.start, tuple(text for _, text in open_headings)))
     return paths
 

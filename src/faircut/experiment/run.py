@@ -27,7 +27,8 @@ from faircut.experiment.inputs import Inputs, load_inputs
 from faircut.experiment.leaderboard import build_leaderboard
 from faircut.experiment.plan import Plan
 from faircut.experiment.stages import Keys, RowRun
-from faircut.experiment.store import RunStore, code_fingerprint, write_atomically
+from faircut.experiment.store import RunStore, code_fingerprint
+from faircut.files import write_atomically
 from faircut.index import INDEXES
 from faircut.records import content_id
 

@@ -5,50 +5,20 @@ stale. What the tables mean is left to the stages.
 """
 
 import json
-import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
-from uuid import uuid4
 
 import polars as pl
 
 from faircut.errors import StoreError
+from faircut.files import store_errors, write_atomically
 from faircut.records import content_id
 
-__all__ = ["RunStore", "code_fingerprint", "write_atomically"]
-
-
-@contextmanager
-def _store_errors(path: Path, doing: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        advice = "free some space, make the folder writable or name another one; earlier results are kept"
-        raise StoreError(f"{path}: cannot {doing}: {reason}; {advice}.") from error
-
-
-def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Let ``write`` fill a temporary file beside ``path``, then rename it: a reader sees all of it or none.
-
-    Raises:
-        StoreError: the disk is full or read-only; nothing half-written is left.
-    """
-    temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
-    with _store_errors(path, "write"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("wb") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+__all__ = ["RunStore", "code_fingerprint"]
 
 
 def code_fingerprint() -> str:
@@ -71,7 +41,7 @@ class RunStore:
         Raises:
             StoreError: another process is writing to this run.
         """
-        with _store_errors(self.folder, "create"):
+        with store_errors(self.folder, "create"):
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = (self.folder / ".lock").open("w")
         with lock:
@@ -116,7 +86,7 @@ class RunStore:
     def fresh_folder(self, stage: str, key: str) -> Path:
         """An empty folder for a stage that writes its own files; what an earlier run left there is removed."""
         folder = self.folder / stage / key
-        with _store_errors(folder, "create"):
+        with store_errors(folder, "create"):
             if folder.exists():
                 shutil.rmtree(folder)
             folder.mkdir(parents=True)

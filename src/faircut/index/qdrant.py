@@ -19,6 +19,7 @@ import numpy as np
 
 from faircut.embedding.contract import Vectors
 from faircut.errors import SearchError
+from faircut.files import write_atomically
 from faircut.index.contract import Positions, Scores
 from faircut.index.rows import Rows, batches, empty_result
 from faircut.records import Chunk, Span
@@ -215,13 +216,9 @@ def _read_marker(folder: Path) -> dict[str, Any]:
 
 def _write_facts(folder: Path, rows: Rows) -> None:
     """The vectors, then the marker. The engine has the vectors too, but hands them out one Python list at a time."""
-    temporary = folder / f".{_VECTORS}"
-    with temporary.open("wb") as file:
-        np.save(file, rows.matrix, allow_pickle=False)
-    temporary.replace(folder / _VECTORS)
-    temporary = folder / f".{_MARKER}"
-    temporary.write_text(json.dumps({"format": _FORMAT, "chunks": len(rows.chunks)}), encoding="utf-8")
-    temporary.replace(folder / _MARKER)
+    facts = json.dumps({"format": _FORMAT, "chunks": len(rows.chunks)}).encode()
+    write_atomically(folder / _VECTORS, lambda file: np.save(file, rows.matrix, allow_pickle=False))
+    write_atomically(folder / _MARKER, lambda file: file.write(facts))
 
 
 # ---------------------------------------------------------------- the engine's own types
