@@ -78,10 +78,13 @@ def _safe_name(name: str) -> str:
 
 
 def _announce(power: "PlannedPower") -> None:
+    size = f"{power.questions:,} questions, {power.units:,} {power.unit}s"
+    if power.smallest_difference is None or power.questions_needed is None:
+        complain(f"{size}: too few for any difference to be shown; the scores will be, the verdicts will not.")
+        return
     complain(
-        f"{power.questions:,} questions, {power.units:,} {power.unit}s: differences from about "
-        f"{power.smallest_difference:.3f} can be shown with 80 % power; for {power.difference:g} about "
-        f"{power.questions_needed:,} questions are needed ({power.assumption})."
+        f"{size}: differences from about {power.smallest_difference:.3f} can be shown with 80 % power; for "
+        f"{power.difference:g} about {power.questions_needed:,} questions are needed ({power.assumption})."
     )
 
 
