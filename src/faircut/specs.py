@@ -301,12 +301,13 @@ class Registry:
     """The components of one kind (chunkers, embedders, indexes), built from a tuple of classes without side effects.
 
     A class may have ``from_spec(cls, spec, registry)`` and ``to_spec(self)`` where its fields are not its parameters,
-    and a ``prefix`` when it takes every name that begins so (``python:``).
+    and a ``prefix`` when it takes every name that begins so (``python:``). ``parts`` stand only inside other specs.
     """
 
     kind: str
     classes: tuple[type[Any], ...]
     presets: tuple[Preset, ...] = ()
+    parts: tuple[type[Any], ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -324,6 +325,11 @@ class Registry:
             SpecError: unknown name or parameter, a value of the wrong kind or range; says what is possible.
         """
         tree = parse_spec(spec) if isinstance(spec, str) else spec
+        if tree.name in [part.name for part in self.parts]:
+            raise SpecError(f"{tree.name!r} is no {self.kind} but a part of one; it stands inside another spec.")
+        return self._build(tree)
+
+    def _build(self, tree: Spec) -> Any:
         for preset in self.presets:
             if preset.name == tree.name:
                 return self._build_preset(preset, tree)
@@ -343,7 +349,7 @@ class Registry:
         return cls(**self._bind(cls, inner))
 
     def _class_of(self, name: str) -> type[Any]:
-        for cls in self.classes:
+        for cls in (*self.classes, *self.parts):
             if cls.name == name or (_takes_prefix(cls) and name.startswith(cls.prefix)):
                 return cls
         raise SpecError(f"unknown {self.kind} {name!r}{nearest(name, self.names)}")
@@ -398,7 +404,7 @@ class Registry:
             return bare or isinstance(value, str), value.name if bare else value  # type: ignore[union-attr]
         if option is Percentile:
             return isinstance(value, Percentile), value
-        return (True, self.build(value)) if isinstance(value, Spec) else (False, value)
+        return (True, self._build(value)) if isinstance(value, Spec) else (False, value)
 
 
 def _signature(cls: type[Any]) -> str:

@@ -12,7 +12,7 @@ import regex
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from faircut.chunkers import BUILT_IN, CHUNKERS, CUT_RULES, build
+from faircut.chunkers import BUILT_IN, CHUNKERS, build
 from faircut.chunkers.contract import Models
 from faircut.documents.markdown import markdown_blocks
 from faircut.documents.plain import plain_blocks
@@ -83,7 +83,7 @@ every_chunker = pytest.mark.parametrize("spec", list(CHUNKERS_OF_ALL_SIZES))
 def test_every_registered_chunker_is_among_the_tested():
     tested = {type(build(spec)) for spec in BUILT_IN}
     foreign = {c for c in CHUNKERS.classes if getattr(c, "prefix", None)}  # needs the user's function: test_python.py
-    assert tested | foreign | set(CUT_RULES) == set(CHUNKERS.classes)
+    assert tested | foreign == set(CHUNKERS.classes)
     assert {preset.name for preset in CHUNKERS.presets} <= set(BUILT_IN)
 
 

@@ -125,7 +125,7 @@ def test_every_rule_is_written_in_the_spec_of_the_chunker(threshold, printed):
         ("semantic(threshold=deviation(-1))", "must be 0 or more, found -1"),
         ("semantic(threshold=gradient(95))", "must be a percentile such as p85, found 95"),
         ("semantic(threshold=true)", "found true"),
-        ("deviation(1.0)", r"is a cut rule, not a chunker; write semantic\(threshold=deviation\(1\)\)"),
+        ("deviation(1.0)", "is no chunker but a part of one"),
     ],
 )
 def test_a_threshold_that_is_none_is_refused_with_the_fix(spec, what):

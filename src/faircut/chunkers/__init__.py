@@ -12,7 +12,6 @@ from faircut.chunkers.recursive import Recursive
 from faircut.chunkers.semantic import Semantic
 from faircut.chunkers.sentence import Sentence
 from faircut.chunkers.shuffled import Shuffled
-from faircut.errors import SpecError
 from faircut.specs import Preset, Registry, Spec
 
 __all__ = ["BUILT_IN", "CHUNKERS", "PRESETS", "Chunker", "Models", "build"]
@@ -47,10 +46,11 @@ PRESETS = (
 
 CHUNKERS = Registry(
     kind="chunker",
-    classes=(Fixed, Recursive, Paragraph, Sentence, Semantic, Shuffled, PythonChunker, *CUT_RULES),
+    classes=(Fixed, Recursive, Paragraph, Sentence, Semantic, Shuffled, PythonChunker),
     presets=PRESETS,
+    parts=CUT_RULES,
 )
-"""All chunkers, and the cut rules (``CUT_RULES``) that stand inside ``semantic`` only; ``build`` refuses those."""
+"""All chunkers; the cut rules (``CUT_RULES``) stand inside ``semantic`` only."""
 
 BUILT_IN = (
     *("fixed", "recursive", "paragraph", "sentence", "semantic", "shuffled(recursive)"),
@@ -66,6 +66,4 @@ def build(spec: str | Spec) -> Chunker:
         SpecError: unknown name or parameter, a value of the wrong kind or range, or a part that is no chunker itself.
     """
     chunker: Chunker = CHUNKERS.build(spec)
-    if not hasattr(chunker, "chunk"):
-        raise SpecError(f"{chunker} is a cut rule, not a chunker; write semantic(threshold={chunker}).")
     return chunker

@@ -28,16 +28,14 @@ def list_components(
 
 def _tables() -> dict[str, dict[str, str]]:
     from faircut.chunkers import CHUNKERS
-    from faircut.chunkers.cuts import CUT_RULES
     from faircut.embedding import EMBEDDERS
     from faircut.evaluation.measures import MEASURES
     from faircut.index import INDEXES
     from faircut.specs import Registry
 
-    rules = Registry("cut rule", CUT_RULES).summaries()
     return {
-        "chunkers": {name: line for name, line in CHUNKERS.summaries().items() if name not in rules},
-        "cut rules of semantic": rules,
+        "chunkers": CHUNKERS.summaries(),
+        "cut rules of semantic": Registry("cut rule", CHUNKERS.parts).summaries(),
         "presets": {p.name: f"{p.summary} = {p.spec}" for p in CHUNKERS.presets},
         "embedders": EMBEDDERS.summaries() | {p.name: p.summary for p in EMBEDDERS.presets},
         "indexes": INDEXES.summaries(),
