@@ -261,7 +261,7 @@ def test_chunkers_of_equal_quality_get_a_winner_in_at_most_5_percent_of_400_comp
 def test_the_share_of_winners_by_luck_stays_within_5_percent_for_every_kind_of_score(
     chunkers, kind, documents, clustering
 ):
-    runs = 1200 if documents >= 20 else 300
+    runs = 600 if documents >= 20 else 300
     rate = winners(kind, chunkers, documents=documents, runs=runs, seed=7, clustering=clustering)
     assert rate <= 0.05 + (0.05 * 0.95 / runs) ** 0.5  # one standard error of so many runs
 

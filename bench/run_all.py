@@ -1,0 +1,25 @@
+"""`make bench`: every measurement behind the numbers in the README and the docs, one after the other.
+
+Name some to run only those: `python bench/run_all.py chroma presets`. Each writes its page in docs/results/.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SCRIPTS = ("demo", "sentences", "chunking_speed", "overhead", "chroma", "presets")
+
+
+def main() -> int:
+    wanted = sys.argv[1:] or SCRIPTS
+    unknown = [name for name in wanted if name not in SCRIPTS]
+    if unknown:
+        sys.exit(f"unknown bench {unknown[0]!r}; possible: {', '.join(SCRIPTS)}")
+    failed = [name for name in wanted if subprocess.run([sys.executable, HERE / f"{name}.py"]).returncode]
+    print(f"failed: {', '.join(failed)}" if failed else "all done")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
