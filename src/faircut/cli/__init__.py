@@ -16,10 +16,11 @@ from faircut import __version__
 from faircut.cli.audit import audit
 from faircut.cli.chunk import chunk
 from faircut.cli.compare import compare
-from faircut.cli.console import complain, printable
+from faircut.cli.console import complain
 from faircut.cli.listing import list_components
 from faircut.cli.models import app as models_app
 from faircut.errors import FaircutError
+from faircut.report.safe import printable
 
 __all__ = ["main"]
 

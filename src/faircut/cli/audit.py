@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from faircut.cli.console import complain, printable, progress_display
+from faircut.cli.console import complain, progress_display
+from faircut.report.safe import printable
 
 if TYPE_CHECKING:
     from faircut.evaluation.audit import Integrity

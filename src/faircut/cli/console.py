@@ -1,23 +1,15 @@
-"""What commands share for talking to a person: one line of complaint, safe text, a progress display on stderr."""
+"""What commands share for talking to a person: one line of complaint, a progress display on stderr."""
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from unicodedata import category
 
-__all__ = ["complain", "printable", "progress_display"]
+from faircut.report.safe import printable
+
+__all__ = ["complain", "progress_display"]
 
 Advance = Callable[[str, int, int], None]
 """Called with (what is being done, how much is done, how much there is)."""
-
-
-def printable(text: str) -> str:
-    """Untrusted text made safe for a terminal: control, format and surrogate characters become visible escapes."""
-    return "".join(_escape(c) if category(c) in ("Cc", "Cf", "Cs") and c not in "\n\t" else c for c in text)
-
-
-def _escape(character: str) -> str:
-    return f"\\x{ord(character):02x}" if ord(character) < 256 else f"\\u{ord(character):04x}"
 
 
 def complain(sentence: str) -> None:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from faircut.report.data import ControlLine, Line, Results
+from faircut.report.safe import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -22,7 +23,7 @@ def print_results(results: Results, console: "Console") -> None:
         console.print("Against its own size-matched control (same lengths, shuffled):", style="bold")
         console.print(_controls(results.controls))
     for sentence in (results.sentence, *results.notes, *_defects(results)):
-        console.print(sentence, markup=False, highlight=False)
+        console.print(printable(sentence), markup=False, highlight=False)
 
 
 def _table(columns: tuple[str, ...], rows: list[tuple["str | RenderableType", ...]]) -> "RenderableType":
@@ -41,7 +42,7 @@ def _table(columns: tuple[str, ...], rows: list[tuple["str | RenderableType", ..
 def _plain(text: str, style: str = "") -> "RenderableType":
     from rich.text import Text
 
-    return Text(text, style=style)
+    return Text(printable(text), style=style)
 
 
 def _scores(results: Results) -> "RenderableType":
