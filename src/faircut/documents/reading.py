@@ -9,6 +9,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from faircut.documents.native import NATIVE_EXTENSIONS, native_entries
 from faircut.documents.plain import PLAIN
 from faircut.errors import DocumentError, FaircutWarning
 from faircut.records import Document
+from faircut.text.language import guess_language
 
 __all__ = ["READERS", "read", "read_corpus"]
 
@@ -80,7 +82,7 @@ def _checked(entries: Iterable[Entry], source: str | Path, on_error: OnError | N
     first: dict[str, str] = {}
     for place, load in entries:
         try:
-            document = load()
+            document = with_language(load())
             if document.id in first:
                 raise DocumentError(f"{place}: the id {document.id!r} is taken by {first[document.id]}; rename one.")
         except DocumentError as error:
@@ -96,9 +98,14 @@ def _checked(entries: Iterable[Entry], source: str | Path, on_error: OnError | N
 
 def _read(reader: Reader, path: Path, document_id: str) -> Document:
     try:
-        return reader.read(path, document_id)
+        return with_language(reader.read(path, document_id))
     except OSError as error:
         raise DocumentError(f"{path}: cannot be read: {error.strerror or error}.") from error
+
+
+def with_language(document: Document) -> Document:
+    """The document with its language guessed where neither the file nor the record says it."""
+    return document if document.language else replace(document, language=guess_language(document.text))
 
 
 # ---------------------------------------------------------------- kinds of files
