@@ -66,6 +66,13 @@ def test_the_tables_hold_what_the_leaderboard_says(finished):
         assert set(hits["chunk_id"]) <= set(chunks["id"])
 
 
+def test_the_timings_are_a_table_with_a_line_for_each_row(finished):
+    folder, board = finished
+    timings = pl.read_parquet(folder / "first" / "timings.parquet")
+    assert timings["row"].to_list() == [r["row"] for r in board["rows"]]
+    assert (timings["cutting_seconds"] >= 0).all()
+
+
 def test_the_leaderboard_is_made_again_from_the_folder_alone(finished):
     folder, board = finished
     assert build_leaderboard(RunStore(folder / "first")) == board

@@ -6,8 +6,8 @@ from faircut.documents import read
 from faircut.text.language import guess_language
 
 TEXTS = {
-    "en": "The boat that lies at the outer quay is not for hire, and the key to it is with the warden of the port.",
-    "de": "Das Boot an der Mole ist nicht zu mieten, und der Schlüssel ist bei dem Wart, der auch für die Gäste da ist.",
+    "en": "The boat that lies at the outer quay is not for hire, and the key is with the warden of the port.",
+    "de": "Das Boot an der Mole ist nicht zu mieten, und der Schlüssel ist bei dem Wart, der für die Gäste da ist.",
     "fr": "Le bateau qui est au quai n'est pas à louer, et la clé est avec le gardien du port.",
     "es": "El barco que está en el muelle no se alquila, y la llave de la casa es para los que llegan.",
     "nl": "De boot aan de kade is niet te huur, en het is de havenmeester die de sleutel voor de gasten heeft.",

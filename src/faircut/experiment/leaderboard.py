@@ -128,7 +128,7 @@ def _row(
         "chunks": cut["chunks"],
         "size": cut["size"],
         "integrity": cut["integrity"],
-        "cost": _cost(manifest, entry, cut, found),
+        "cost": _cost(manifest, entry, cut, found, facts),
     }
 
 
@@ -158,7 +158,11 @@ def _beside(
 
 
 def _cost(
-    manifest: Mapping[str, Any], entry: Mapping[str, Any], cut: Mapping[str, Any], found: Mapping[str, Any]
+    manifest: Mapping[str, Any],
+    entry: Mapping[str, Any],
+    cut: Mapping[str, Any],
+    found: Mapping[str, Any],
+    scored: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What the row costs, as if nothing had been cached: seconds of embedding are tokens over the measured rate."""
     tokens = cut["cutting"]["embedded"]["tokens"] + cut["embedded_tokens"]
@@ -171,5 +175,6 @@ def _cost(
         "overlong_for_cutting": cut["cutting"]["embedded"]["overlong"],
         "embedded_per_document_token": tokens / max(manifest["corpus"]["tokens"], 1),
         "indexing_seconds": found["indexing_seconds"],
+        "scoring_seconds": scored["scoring_seconds"],
         "search_milliseconds_per_question": 1000 * found["search_seconds_per_question"],
     }

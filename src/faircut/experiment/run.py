@@ -16,6 +16,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from faircut import __version__
 from faircut.embedding import EMBEDDERS
 from faircut.embedding.cache import CachedEmbedder
@@ -79,6 +81,7 @@ def run(
         embedded = {name: embedder.stats.embedded for name, embedder in embedders.items()}
         store.write_json("manifest.json", _manifest(plan, inputs, keys, rates, embedded, rows[0].code))
         leaderboard = build_leaderboard(store)
+        store.write_table("timings.parquet", pl.DataFrame([{"row": r["row"]} | r["cost"] for r in leaderboard["rows"]]))
         store.write_json("leaderboard.json", leaderboard)
     return leaderboard
 

@@ -92,6 +92,10 @@ class RunStore:
             folder.mkdir(parents=True)
         return folder
 
+    def write_table(self, name: str, table: pl.DataFrame) -> None:
+        """Write a table of the whole run."""
+        write_atomically(self.folder / name, lambda file: table.write_parquet(file, compression="zstd"))
+
     def write_json(self, name: str, content: Any) -> None:
         """Write a JSON file into the folder."""
         raw = json.dumps(content, ensure_ascii=True, indent=1, allow_nan=False).encode()

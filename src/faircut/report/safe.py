@@ -1,4 +1,4 @@
-"""Untrusted text for a terminal: names, questions and errors in, the same without anything that a terminal obeys out."""
+"""Untrusted text made safe for a terminal: names, questions and errors in, nothing that a terminal obeys out."""
 
 from unicodedata import category
 
