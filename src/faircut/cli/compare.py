@@ -78,7 +78,8 @@ def _safe_name(name: str) -> str:
 
 
 def _announce(power: "PlannedPower") -> None:
-    size = f"{power.questions:,} questions, {power.units:,} {power.unit}s"
+    units = f" on {power.units:,} documents" if power.unit == "document" else ""
+    size = f"{power.questions:,} questions{units}"
     if power.smallest_difference is None or power.questions_needed is None:
         complain(f"{size}: too few for any difference to be shown; the scores will be, the verdicts will not.")
         return

@@ -24,6 +24,10 @@ class LineError(ValueError):
         super().__init__(problem)
         self.line = line
 
+    def place(self, path: Path) -> str:
+        """The file and the line, or the file alone when none of its lines was reached."""
+        return f"{path}:{self.line}" if self.line else str(path)
+
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank, with their numbers from 1. Streams; memory is bounded by the longest line.
@@ -43,7 +47,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise LineError(f"damaged gzip file ({error})", number + 1) from error
     except OSError as error:
-        raise LineError(f"cannot be read: {error.strerror or error}", number + 1) from error
+        raise LineError(f"cannot be read: {error.strerror or error}", number and number + 1) from error
 
 
 def _open(path: Path) -> gzip.GzipFile | BufferedReader:

@@ -30,7 +30,7 @@ def native_entries(path: Path) -> Iterator[tuple[str, Callable[[], Document]]]:
         for number, raw in numbered_lines(path):
             yield f"{path}:{number}", partial(_document, raw, f"{path}:{number}")
     except LineError as error:
-        place = f"{path}:{error.line}"
+        place = error.place(path)
         yield place, partial(_refuse, DocumentError(f"{place}: {error}."))
 
 

@@ -86,7 +86,7 @@ class _Check:
                         self.problem(f"the id {question.id!r} is taken by line {first}; give each question its own id.")
                     yield question
         except LineError as error:
-            self.place = f"{self.path}:{error.line}"
+            self.place = error.place(self.path)
             self.problem(f"{error}.")
         if not lines and not self.problems:
             self.place = str(self.path)
