@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from faircut.errors import MetricError
 from faircut.evaluation.confidence import mean_interval
-from faircut.evaluation.statistics import compare
+from faircut.evaluation.statistics import compare, compare_pairs
 
 # ---------------------------------------------------------------- data with documents that share their questions' fate
 
@@ -144,6 +144,16 @@ def test_the_test_fits_the_scores_and_names_itself():
     assert "exact McNemar and 10,000 sign flips by document" in compare(hits[0], {"b": hits[1]}, clusters)[0].test
 
 
+def test_hits_that_three_documents_make_alone_are_no_winner_though_mcnemar_is_sure():
+    clusters = [f"d{i // 20}" for i in range(600)]
+    base = np.zeros(600)
+    rival = (np.arange(600) < 60).astype(float)
+    (contrast,) = compare(base, {"rival": rival}, clusters)
+    assert contrast.p > 0.2
+    assert contrast.verdict == "no measured difference"
+    assert compare(base, {"rival": rival}, [f"q{i}" for i in range(600)])[0].p < 1e-9
+
+
 def test_below_20_documents_it_says_that_questions_are_the_units():
     clusters, rng = spread_over(19)
     (contrast,) = compare(rng.random(400), {"b": rng.random(400)}, clusters)
@@ -160,6 +170,15 @@ def test_p_is_corrected_for_all_contrasts():
     (alone,) = compare(base, {smallest.name: rivals[smallest.name]}, clusters)
     assert (alone.p, alone.interval, alone.estimate) == (smallest.p, smallest.interval, smallest.estimate)
     assert alone.smallest_detectable < smallest.smallest_detectable
+
+
+def test_each_chunker_can_have_a_baseline_of_its_own_and_all_pairs_share_the_correction():
+    clusters, rng = spread_over(40)
+    a, b, c = rng.random((3, 400))
+    first, second = compare_pairs({"a": (b, a), "c": (a, c)}, clusters)
+    (alone,) = compare(b, {"a": a}, clusters)
+    assert (first.difference, first.p, first.interval) == (alone.difference, alone.p, alone.interval)
+    assert min(first.p_holm, second.p_holm) == pytest.approx(min(1, 2 * min(first.p, second.p)))
 
 
 def test_a_constant_gain_is_not_taken_for_certain():
@@ -232,7 +251,7 @@ def test_the_same_seed_gives_the_same_result_and_another_nearly_the_same():
     ("baseline", "rivals", "more", "said"),
     [
         ([0.5, 0.5], {}, {}, "nothing to compare"),
-        ([0.5, float("nan")], {"b": [0.5, 0.5]}, {}, "baseline: the score at position 1 is nan"),
+        ([0.5, float("nan")], {"b": [0.5, 0.5]}, {}, "baseline of b: the score at position 1 is nan"),
         ([0.5, 0.5], {"b": [float("nan"), 0.5]}, {}, "b: the score at position 0 is nan"),
         ([0.5, 0.5], {"b": [0.5, 1.1]}, {}, "b: the score at position 1 is 1.1"),
         ([0.5, 0.5], {"b": [0.5]}, {}, "score the same questions"),

@@ -10,7 +10,7 @@ from faircut.evaluation.measures import MEASURES, Cut, Measure, parse_measure
 from faircut.evaluation.metrics import ScoreTable, score
 from faircut.evaluation.power import PlannedPower, plan_power
 from faircut.evaluation.sampling import document_of
-from faircut.evaluation.statistics import Contrast, compare
+from faircut.evaluation.statistics import Contrast, compare, compare_pairs
 
 __all__ = [
     "MEASURES",
@@ -23,6 +23,7 @@ __all__ = [
     "PlannedPower",
     "ScoreTable",
     "compare",
+    "compare_pairs",
     "document_of",
     "mean_interval",
     "parse_measure",

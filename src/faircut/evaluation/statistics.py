@@ -17,7 +17,7 @@ from faircut.evaluation.power import BAND, questions_for, smallest_difference
 from faircut.evaluation.sampling import Sample, Unit, as_scores, sample
 from faircut.evaluation.significance import CLEARANCE, FLIPS, flip_error, holm, mcnemar, sign_flips
 
-__all__ = ["Contrast", "Verdict", "compare"]
+__all__ = ["Contrast", "Verdict", "compare", "compare_pairs"]
 
 Values = NDArray[np.float64]
 Verdict = Literal["better", "worse", "equivalent", "no measured difference"]
@@ -94,20 +94,43 @@ def compare(
     Raises:
         MetricError: lengths differ, a score is not a number in [0, 1], there is no rival, a wrong band or alpha.
     """
-    if not rivals:
+    pairs = {name: (baseline, scores) for name, scores in rivals.items()}
+    return compare_pairs(pairs, clusters, band=band, alpha=alpha, seed=seed)
+
+
+def compare_pairs(
+    pairs: Mapping[str, tuple[Sequence[float] | Values, Sequence[float] | Values]],
+    clusters: Sequence[str],
+    *,
+    band: float = BAND,
+    alpha: float = 0.05,
+    seed: int = 0,
+) -> list[Contrast]:
+    """As ``compare``, each chunker against a baseline of its own (its size-matched control), corrected over all pairs.
+
+    Args:
+        pairs: for each name the ``(n,)`` scores of its baseline and its own.
+        clusters: the document of each question.
+        band: differences below this do not matter.
+        alpha: the level of all tests together.
+        seed: of flips and bootstrap.
+
+    Raises:
+        MetricError: as in ``compare``.
+    """
+    if not pairs:
         raise MetricError("nothing to compare: at least one chunker beside the baseline is needed.")
     if not 0 < band < 1 or not 0 < alpha < 1:
         raise MetricError(f"band and alpha lie between 0 and 1, found {band} and {alpha}.")
-    base = as_scores(baseline, "baseline")
-    pairs = {name: _Pair.of(base, as_scores(scores, name), name, clusters) for name, scores in rivals.items()}
-    flipped = sign_flips(np.stack([pair.differences.sums for pair in pairs.values()], axis=1), seed=seed)
-    tests = [pair.test(float(p)) for pair, p in zip(pairs.values(), flipped, strict=True)]
+    ready = {name: _Pair.of(base, scores, name, clusters) for name, (base, scores) in pairs.items()}
+    flipped = sign_flips(np.stack([pair.differences.sums for pair in ready.values()], axis=1), seed=seed)
+    tests = [pair.test(float(p)) for pair, p in zip(ready.values(), flipped, strict=True)]
     corrected = holm([test.p for test in tests])
     certain = [p < alpha for p in holm([test.p + CLEARANCE * test.error for test in tests])]
-    rules = _Rules(len(pairs), band, alpha, seed)
+    rules = _Rules(len(ready), band, alpha, seed)
     return [
         _contrast(name, pair, clusters, test, p_holm, significant, rules)
-        for (name, pair), test, p_holm, significant in zip(pairs.items(), tests, corrected, certain, strict=True)
+        for (name, pair), test, p_holm, significant in zip(ready.items(), tests, corrected, certain, strict=True)
     ]
 
 
@@ -139,7 +162,14 @@ class _Pair:
     differences: Sample
 
     @classmethod
-    def of(cls, base: Values, scores: Values, name: str, clusters: Sequence[str]) -> "_Pair":
+    def of(
+        cls,
+        baseline: Sequence[float] | Values,
+        scored: Sequence[float] | Values,
+        name: str,
+        clusters: Sequence[str],
+    ) -> "_Pair":
+        base, scores = as_scores(baseline, f"baseline of {name}"), as_scores(scored, name)
         if len(base) != len(scores):
             raise MetricError(
                 f"{name}: {len(scores)} scores, but the baseline has {len(base)}; score the same questions."

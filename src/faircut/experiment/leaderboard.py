@@ -13,8 +13,7 @@ import polars as pl
 from faircut.evaluation.confidence import mean_interval
 from faircut.evaluation.measures import Measure
 from faircut.evaluation.power import plan_power
-from faircut.evaluation.significance import holm
-from faircut.evaluation.statistics import Contrast, compare
+from faircut.evaluation.statistics import Contrast, compare, compare_pairs
 from faircut.experiment.plan import BUDGETS, Plan, control_of, load_plan
 from faircut.experiment.store import RunStore
 
@@ -78,23 +77,15 @@ def _contrasts(
 def _controls(plan: Plan, scores: Mapping[str, Table], clusters: list[str]) -> list[dict[str, Any]]:
     """Each chunker against its own size-matched control where both are rows; corrected over these contrasts."""
     measure = str(plan.all_measures[0])
-    pairs = []
+    pairs = {}
     for embedder in plan.embedders:
         for chunker in plan.chunkers:
             own, control = f"{embedder}::{chunker}", f"{embedder}::{control_of(chunker)}"
             if own != control and control in scores:
-                base, values = (scores[name][0][measure].to_numpy() for name in (control, own))
-                pairs += compare(base, {own: values}, clusters, band=plan.band, alpha=plan.alpha, seed=plan.seed)
-    corrected = holm([c.p for c in pairs]) if pairs else []
-    return [_control(c, float(p), plan) for c, p in zip(pairs, corrected, strict=True)]
-
-
-def _control(contrast: Contrast, p_holm: float, plan: Plan) -> dict[str, Any]:
-    """The contrast with p corrected over all controls, and the verdict that follows from it."""
-    verdict = contrast.verdict
-    if verdict in ("better", "worse") and p_holm >= plan.alpha:
-        verdict = "no measured difference"
-    return asdict(contrast) | {"p_holm": p_holm, "verdict": verdict}
+                pairs[own] = (scores[control][0][measure].to_numpy(), scores[own][0][measure].to_numpy())
+    if not pairs:
+        return []
+    return [asdict(c) for c in compare_pairs(pairs, clusters, band=plan.band, alpha=plan.alpha, seed=plan.seed)]
 
 
 def _row(
