@@ -88,9 +88,29 @@ def spread_over(documents, n=400, seed=0):
 def test_a_chunker_compared_with_itself_under_two_names_is_equivalent_with_p_1():
     clusters, rng = spread_over(40)
     for scores in (rng.random(400), (rng.random(400) < 0.5).astype(float), np.ones(400)):
-        (contrast,) = compare(scores, {"twin": scores.copy()}, clusters)
+        (contrast,) = compare(scores, {"twin": scores.copy()}, clusters, same=["twin"])
         assert (contrast.verdict, contrast.p, contrast.p_holm, contrast.difference) == ("equivalent", 1, 1, 0)
         assert (contrast.wins, contrast.losses, contrast.smallest_detectable) == (0, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("questions", "verdict"), [(1, "no measured difference"), (30, "no measured difference"), (200, "equivalent")]
+)
+def test_equal_scores_of_different_chunks_are_equivalent_only_where_enough_questions_say_so(questions, verdict):
+    scores = np.ones(questions)
+    (contrast,) = compare(scores, {"other": scores}, [str(i) for i in range(questions)])
+    assert contrast.verdict == verdict
+    assert contrast.interval.low == -contrast.interval.high < 0
+
+
+def test_a_real_difference_on_few_questions_is_seldom_called_equivalent():
+    rng = np.random.default_rng(7)
+    wrong = 0
+    for _ in range(400):
+        base = (rng.random(20) < 0.95).astype(float)
+        rival = np.where(rng.random(20) < 0.1, 0.0, base)
+        wrong += compare(base, {"r": rival}, [str(i) for i in range(20)])[0].verdict == "equivalent"
+    assert wrong <= 0.05 * 400
 
 
 def test_a_large_difference_is_better_and_its_reverse_worse():

@@ -3,20 +3,26 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import polars as pl
 import pytest
 
+from faircut.embedding.minilm import Minilm
 from faircut.errors import PlanError, StoreError
+from faircut.experiment.inputs import load_inputs
 from faircut.experiment.leaderboard import build_leaderboard
 from faircut.experiment.plan import Plan, load_plan
 from faircut.experiment.run import default_name, run
+from faircut.experiment.stages import RowRun
 from faircut.experiment.store import RunStore
+from faircut.index import INDEXES
+from faircut.report.data import results_of
 
 CHUNKERS = ("recursive(max=60t)", "sentence(max=40t)", "semantic(max=60t)")
 
@@ -86,25 +92,160 @@ def test_the_plan_in_the_folder_runs_the_same_comparison(finished, plan):
 
 def test_a_second_run_embeds_nothing_and_gives_the_same_scores(finished, plan):
     folder, _ = finished
-    from faircut.embedding import EMBEDDERS
-    from faircut.embedding.cache import CachedEmbedder
-
-    before = CachedEmbedder(EMBEDDERS.build("minilm"), folder / "vectors.sqlite")
     run(plan, folder / "second", cache=folder / "vectors.sqlite")
     assert score_bytes(folder / "second") == score_bytes(folder / "first")
-    manifest = json.loads((folder / "second" / "manifest.json").read_text())
-    assert manifest["embedded_texts"] == {"minilm": 0}
-    assert before.dimensions == 384
+    first, second = (json.loads((folder / name / "manifest.json").read_text()) for name in ("first", "second"))
+    assert first["embedded_texts"]["minilm"] > 0
+    assert second["embedded_texts"]["minilm"] == 0
 
 
-def test_other_questions_or_another_corpus_are_never_taken_from_an_old_run(finished, plan, small, tmp_path):
+def changed_corpus(small, tmp_path, name, old, new):
+    folder = tmp_path / "changed"
+    shutil.copytree(small / "corpus", folder)
+    text = (folder / name).read_text()
+    assert old in text
+    (folder / name).write_text(text.replace(old, new))
+    return str(folder)
+
+
+def changed_questions(small, tmp_path, change):
+    lines = [json.loads(line) for line in (small / "questions.jsonl").read_text().splitlines()]
+    path = tmp_path / "changed.jsonl"
+    path.write_text("".join(json.dumps(change(line)) + "\n" for line in lines if change(line)))
+    return str(path)
+
+
+CHANGES = {
+    "text": lambda s, t: {"corpus": changed_corpus(s, t, "library.txt", "Keys are", "All the keys are")},
+    "structure": lambda s, t: {"corpus": changed_corpus(s, t, "harbour.md", "## Fees", "Fees: ")},
+    "fewer questions": lambda s, t: {"questions": changed_questions(s, t, lambda q: q if q["id"] != "q1" else None)},
+    "words of questions": lambda s, t: {
+        "questions": changed_questions(s, t, lambda q: q | {"question": q["question"] + " Maps?"})
+    },
+    "within": lambda s, t: {"questions": changed_questions(s, t, lambda q: q | {"within": q["gold"][0]["document"]})},
+    "measure": lambda s, t: {"measure": "recall@15t"},
+    "embedder": lambda s, t: {"embedders": ("minilm(max_tokens=12)",)},
+    "chunkers": lambda s, t: {"chunkers": ("recursive(max=20t)", "sentence(max=15t)"), "baseline": ""},
+    "seed": lambda s, t: {"seed": 3},
+    "controls": lambda s, t: {"controls": True},
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_nothing_is_taken_from_a_run_of_something_else(finished, plan, small, tmp_path, what):
+    folder, _ = finished
+    shutil.copytree(folder / "first", tmp_path / "used")
+    changed = replace(plan, **CHANGES[what](small, tmp_path))
+    fresh = run(changed, tmp_path / "fresh", cache=folder / "vectors.sqlite")
+    used = run(changed, tmp_path / "used", cache=folder / "vectors.sqlite")
+    assert scores_of(used) == scores_of(fresh)
+    assert score_bytes(tmp_path / "used") == score_bytes(tmp_path / "fresh")
+
+
+def scores_of(board):
+    return [(r["row"], r["score"], r["contrast"], r["chunks"], r["size"]) for r in board["rows"]]
+
+
+@dataclass(frozen=True)
+class Prefixed:
+    """An embedder whose fingerprint does not know its prefix."""
+
+    inner: Minilm
+    said: str
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def prefix(self, role):
+        return self.said
+
+    def overhead(self, role):
+        return 2 + self.inner.tokenizer.count(self.said)
+
+    def embed(self, texts, role, *, progress=None):
+        return self.inner.embed([self.said + t for t in texts], role, progress=progress)
+
+
+def test_another_prefix_is_another_embedder(finished, plan, small, tmp_path):
+    keys = []
+    for said in ("", "query: ", "passage: "):
+        inputs = load_inputs(plan, lambda *_: None)
+        row = RowRun(
+            plan.rows[0], plan.rows[0].build_chunker(), Prefixed(Minilm(), said), INDEXES.build("exact"), inputs,
+            plan.all_measures, RunStore(tmp_path), "code", lambda *_: None,
+        )  # fmt: skip
+        keys.append(row.run())
+    for stage in ("chunks", "hits", "scores"):
+        assert len({getattr(k, stage) for k in keys}) == 3
+
+
+def test_a_run_that_lost_its_hits_ends_with_the_same_bytes_whatever_the_text(tmp_path):
+    rows = "".join(f"| v{n} \ud800 | {n} |\n" for n in range(60))
+    text = f"| head \ud800 | b |\n|---|---|\n{rows}\n\nThe last one is here."
+    corpus = tmp_path / "c.jsonl"
+    corpus.write_text(json.dumps({"id": "d", "text": text, "media_type": "text/markdown"}) + "\n")
+    asked = {"id": "q", "question": "Where is v7?", "gold": [{"document": "d", "quote": "| v7 \ud800 |"}]}
+    (tmp_path / "q.jsonl").write_text(json.dumps(asked) + "\n")
+    plan = Plan(str(corpus), str(tmp_path / "q.jsonl"), ("recursive(60t)",))
+    run(plan, tmp_path / "run")
+    before = score_bytes(tmp_path / "run"), [p.read_bytes() for p in (tmp_path / "run" / "hits").glob("*.parquet")]
+    for stage in ("hits", "scores"):
+        shutil.rmtree(tmp_path / "run" / stage)
+    run(plan, tmp_path / "run")
+    again = score_bytes(tmp_path / "run"), [p.read_bytes() for p in (tmp_path / "run" / "hits").glob("*.parquet")]
+    assert again == before
+
+
+@pytest.mark.parametrize("stage", ["chunks", "hits", "scores"])
+def test_what_was_damaged_is_named_and_made_again_once_deleted(finished, plan, tmp_path, stage):
     folder, board = finished
-    fewer = tmp_path / "fewer.jsonl"
-    fewer.write_text("".join((small / "questions.jsonl").read_text().splitlines(keepends=True)[:3]))
-    changed = run(replace(plan, questions=str(fewer)), folder / "first", cache=folder / "vectors.sqlite")
-    assert changed["questions"] == 3
-    restored = run(plan, folder / "first", cache=folder / "vectors.sqlite")
-    assert [r["score"] for r in restored["rows"]] == [r["score"] for r in board["rows"]]
+    shutil.copytree(folder / "first", tmp_path / "run")
+    for damage in ("[]", "{"):
+        for path in (tmp_path / "run" / stage).glob("*.json"):
+            path.write_text(damage)
+        with pytest.raises(StoreError, match="delete it and run again"):
+            build_leaderboard(RunStore(tmp_path / "run"))
+    for path in (tmp_path / "run" / stage).glob("*.json"):
+        path.unlink()
+    assert scores_of(run(plan, tmp_path / "run", cache=folder / "vectors.sqlite")) == scores_of(board)
+
+
+def test_a_folder_with_wildcards_in_its_name_is_a_folder(plan, finished, tmp_path):
+    folder, board = finished
+    found = run(plan, tmp_path / "a[1]*" / "run", cache=folder / "vectors.sqlite")
+    assert scores_of(found) == scores_of(board)
+
+
+def test_an_interrupted_change_leaves_the_earlier_result_whole(finished, plan, tmp_path):
+    folder, board = finished
+    shutil.copytree(folder / "first", tmp_path / "run")
+    changed = replace(plan, measure="hit@7", chunkers=("sentence(max=10t)",), baseline="")
+
+    def interrupted(what, *_):
+        if what.startswith("cut"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(changed, tmp_path / "run", cache=folder / "vectors.sqlite", advance=interrupted)
+    assert scores_of(build_leaderboard(RunStore(tmp_path / "run"))) == scores_of(board)
+
+
+def test_documents_too_short_to_cut_and_chunkers_that_cut_alike_are_said(small, tmp_path):
+    whole = Plan(str(small / "corpus"), str(small / "questions.jsonl"), ("recursive", "fixed(512t)"))
+    notes = " ".join(results_of(run(whole, tmp_path / "run")).notes)
+    assert "minilm::recursive left 3 of 3 documents in one chunk" in notes
+    assert "made the same chunks as minilm::recursive" in notes
+    assert "fewer than 20 documents" in notes
+
+
+def test_the_advice_never_names_a_control(small, tmp_path):
+    plan = Plan(str(small / "corpus"), str(small / "questions.jsonl"), ("sentence(max=30t)",), controls=True)
+    board = run(plan, tmp_path / "run")
+    for verdict in ("better", "equivalent"):
+        rows = [r | {"contrast": r["contrast"] and r["contrast"] | {"verdict": verdict}} for r in board["rows"]]
+        advice = results_of(board | {"rows": rows}).sentence.partition(". ")[2]
+        assert "sentence(max=30t)" in advice
+        assert "shuffled" not in advice
 
 
 def test_a_chunker_with_itself_under_two_names_is_equivalent(small, tmp_path):

@@ -4,7 +4,7 @@ Paired, clustered by document, corrected for the number of rivals. Tests, interv
 beside this one; saying it to a reader is left to the report.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -78,6 +78,7 @@ def compare(
     band: float = BAND,
     alpha: float = 0.05,
     seed: int = 0,
+    same: Collection[str] = (),
 ) -> list[Contrast]:
     """Judge each rival against the baseline on one measure.
 
@@ -90,12 +91,14 @@ def compare(
         band: differences below this do not matter.
         alpha: the level of all tests together.
         seed: of flips and bootstrap.
+        same: names that are the baseline under another name (the same chunks), so equal on any other questions too;
+            equal scores alone are no proof of that.
 
     Raises:
         MetricError: lengths differ, a score is not a number in [0, 1], there is no rival, a wrong band or alpha.
     """
     pairs = {name: (baseline, scores) for name, scores in rivals.items()}
-    return compare_pairs(pairs, clusters, band=band, alpha=alpha, seed=seed)
+    return compare_pairs(pairs, clusters, band=band, alpha=alpha, seed=seed, same=same)
 
 
 def compare_pairs(
@@ -105,6 +108,7 @@ def compare_pairs(
     band: float = BAND,
     alpha: float = 0.05,
     seed: int = 0,
+    same: Collection[str] = (),
 ) -> list[Contrast]:
     """As ``compare``, each chunker against a baseline of its own (its size-matched control), corrected over all pairs.
 
@@ -114,6 +118,7 @@ def compare_pairs(
         band: differences below this do not matter.
         alpha: the level of all tests together.
         seed: of flips and bootstrap.
+        same: as in ``compare``.
 
     Raises:
         MetricError: as in ``compare``.
@@ -127,7 +132,7 @@ def compare_pairs(
     tests = [pair.test(float(p)) for pair, p in zip(ready.values(), flipped, strict=True)]
     corrected = holm([test.p for test in tests])
     certain = [p < alpha for p in holm([test.p + CLEARANCE * test.error for test in tests])]
-    rules = _Rules(len(ready), band, alpha, seed)
+    rules = _Rules(len(ready), band, alpha, seed, frozenset(same))
     return [
         _contrast(name, pair, clusters, test, p_holm, significant, rules)
         for (name, pair), test, p_holm, significant in zip(ready.items(), tests, corrected, certain, strict=True)
@@ -142,6 +147,7 @@ class _Rules:
     band: float
     alpha: float
     seed: int
+    same: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +201,19 @@ class _Pair:
             return _Test(exact, 0.0, "exact McNemar")
         return _Test(max(p, exact), error, f"exact McNemar and {name}, the larger p")
 
-    def intervals(self, levels: Sequence[float], seed: int) -> list[Interval]:
-        """Of the mean difference. Where it does not vary, Wilson's on the number of units, stretched to [-1, 1]."""
+    def intervals(self, levels: Sequence[float], seed: int, *, same: bool) -> list[Interval]:
+        """Of the mean difference.
+
+        Where no question tells the two apart, others still may: by the rule of three (Clopper and Pearson's bound for 0
+        of ``u`` units) the share of those is below ``1 - ((1 - level) / 2) ** (1 / u)``, and so is the difference.
+        Where all differ by the same, Wilson's on the number of units, stretched to [-1, 1].
+        """
         s = self.differences
+        if same and self.is_identical:
+            return [Interval(0.0, 0.0, level, "the chunks are the same") for level in levels]
         if self.is_identical:
-            return [Interval(0.0, 0.0, level, "the scores are identical") for level in levels]
+            bounds = [(level, 1 - ((1 - level) / 2) ** (1 / s.units)) for level in levels]
+            return [Interval(-b, b, level, f"rule of three, {s.units} {s.unit}s") for level, b in bounds]
         if not s.is_degenerate:
             return studentised_intervals(s, levels, bounds=(-1.0, 1.0), seed=seed)
         ends = [(level, *wilson((s.mean + 1) / 2, s.units, level)) for level in levels]
@@ -210,7 +224,7 @@ def _contrast(
     name: str, pair: _Pair, clusters: Sequence[str], test: _Test, p_holm: float, significant: bool, rules: _Rules
 ) -> Contrast:
     s = pair.differences
-    interval, interval_90 = pair.intervals((0.95, 0.90), rules.seed)
+    interval, interval_90 = pair.intervals((0.95, 0.90), rules.seed, same=name in rules.same)
     detectable = _detectable(s, rules)
     return Contrast(
         name=name,

@@ -34,8 +34,9 @@ def build_leaderboard(store: RunStore) -> dict[str, Any]:
     plan = load_plan(store.folder / "plan.toml")
     scores = {row["row"]: store.read("scores", row["scores"]) for row in manifest["rows"]}
     clusters = next(iter(scores.values()))[0]["document"].to_list()
-    contrasts = _contrasts(plan, manifest["baseline"], scores, clusters)
-    rows = [_row(plan, store, manifest, entry, scores[entry["row"]], contrasts, clusters) for entry in manifest["rows"]]
+    content = {e["row"]: f"{_facts_of(store, e)['content']} {e['embedder']}" for e in manifest["rows"]}
+    contrasts = _contrasts(plan, manifest["baseline"], scores, clusters, content)
+    rows = [_row(plan, store, manifest, e, scores[e["row"]], contrasts, clusters, content) for e in manifest["rows"]]
     return {
         "schema": SCHEMA,
         "run": store.folder.name,
@@ -60,18 +61,29 @@ def _planned(plan: Plan, clusters: list[str], contrasts: int) -> dict[str, Any] 
 
 
 def _contrasts(
-    plan: Plan, baseline: str, scores: Mapping[str, Table], clusters: list[str]
+    plan: Plan, baseline: str, scores: Mapping[str, Table], clusters: list[str], content: Mapping[str, str]
 ) -> dict[str, dict[str, Contrast]]:
     """For the deciding measure and for each beside it, the contrasts of all rows with the baseline."""
     if len(scores) < 2:
         return {}
+    same = _same_as(baseline, content)
     decided = {}
     for measure in map(str, plan.all_measures):
         values = {name: table[measure].to_numpy() for name, (table, _) in scores.items()}
         base = values.pop(baseline)
-        found = compare(base, values, clusters, band=plan.band, alpha=plan.alpha, seed=plan.seed)
+        found = compare(base, values, clusters, band=plan.band, alpha=plan.alpha, seed=plan.seed, same=same)
         decided[measure] = {contrast.name: contrast for contrast in found}
     return decided
+
+
+def _same_as(row: str, content: Mapping[str, str]) -> set[str]:
+    """The other rows with the same embedder and exactly the same chunks."""
+    return {name for name, made in content.items() if made == content[row]} - {row}
+
+
+def _facts_of(store: RunStore, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known of a row's chunks."""
+    return store.read_json(f"chunks/{entry['chunks']}.json")
 
 
 def _controls(plan: Plan, scores: Mapping[str, Table], clusters: list[str]) -> list[dict[str, Any]]:
@@ -96,10 +108,11 @@ def _row(
     scored: Table,
     contrasts: Mapping[str, Mapping[str, Contrast]],
     clusters: list[str],
+    content: Mapping[str, str],
 ) -> dict[str, Any]:
     table, facts = scored
     measure = plan.all_measures[0]
-    cut = store.read_json(f"chunks/{entry['chunks']}.json")
+    cut = _facts_of(store, entry)
     found = store.read_json(f"hits/{entry['hits']}.json")
     name = entry["row"]
     return {
@@ -108,6 +121,9 @@ def _row(
         "chunker": entry["chunker"],
         "spec": cut["spec"],
         "is_baseline": name == manifest["baseline"],
+        "is_control": cut["is_control"],
+        "same_chunks_as": sorted(_same_as(name, content)),
+        "uncut_documents": cut["uncut"],
         "score": _score(plan, table, measure, clusters),
         "contrast": _contrast(contrasts, str(measure), name),
         "beside": {str(m): _beside(facts, contrasts, m, name) for m in plan.all_measures},

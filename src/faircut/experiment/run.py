@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from faircut.experiment.inputs import Inputs, load_inputs
 from faircut.experiment.leaderboard import build_leaderboard
 from faircut.experiment.plan import Plan
 from faircut.experiment.stages import Keys, RowRun
-from faircut.experiment.store import RunStore, code_fingerprint
+from faircut.experiment.store import RunStore, code_fingerprint, package_versions
 from faircut.files import write_atomically
 from faircut.index import INDEXES
 from faircut.records import content_id
@@ -70,7 +70,6 @@ def run(
     if power and announce:
         announce(power)
     with store.locked():
-        store.write_text("plan.toml", _resolved(plan).to_toml())
         path = cache or cache_directory() / "vectors.sqlite"
         embedders = {name: CachedEmbedder(EMBEDDERS.build(name), path) for name in plan.embedders}
         rows = _row_runs(plan, inputs, embedders, store, advance)
@@ -79,6 +78,7 @@ def run(
             keys = {str(row.row): row.run() for row in rows}
         rates = {name: _rate(embedder) for name, embedder in embedders.items()}
         embedded = {name: embedder.stats.embedded for name, embedder in embedders.items()}
+        store.write_text("plan.toml", _resolved(plan).to_toml())
         store.write_json("manifest.json", _manifest(plan, inputs, keys, rates, embedded, rows[0].code))
         leaderboard = build_leaderboard(store)
         store.write_table("timings.parquet", pl.DataFrame([{"row": r["row"]} | r["cost"] for r in leaderboard["rows"]]))
@@ -122,18 +122,25 @@ def _planned_power(plan: Plan, inputs: Inputs) -> PlannedPower | None:
 
 def _rate(embedder: CachedEmbedder) -> float | None:
     """Tokens embedded per second, over all runs that used this cache; None when that was never measured."""
-    path = embedder.path.with_suffix(".rates.json")
-    try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-        tokens, seconds = known.get(embedder.fingerprint, (0, 0.0))
-    except (OSError, ValueError, AttributeError, TypeError):
-        known, tokens, seconds = {}, 0, 0.0
+    path = embedder.path.with_name(f"{embedder.path.name}.rates.json")
+    known = _known_rates(path)
+    tokens, seconds = known.get(embedder.fingerprint, (0.0, 0.0))
     if embedder.stats.tokens_embedded:
         tokens, seconds = tokens + embedder.stats.tokens_embedded, seconds + embedder.stats.seconds
         raw = json.dumps(known | {embedder.fingerprint: (tokens, seconds)}).encode()
         with suppress(StoreError):  # as the cache itself: it may cost time, never a result
             write_atomically(path, lambda file: file.write(raw))
     return tokens / seconds if seconds else None
+
+
+def _known_rates(path: Path) -> dict[str, tuple[float, float]]:
+    """Tokens and seconds by embedder; what is damaged counts as unknown."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        pairs = {str(name): (float(tokens), float(seconds)) for name, (tokens, seconds) in found.items()}
+    except (OSError, ValueError, AttributeError, TypeError, OverflowError, RecursionError):
+        return {}
+    return {name: pair for name, pair in pairs.items() if all(isfinite(x) and x >= 0 for x in pair)}
 
 
 def _manifest(
@@ -144,13 +151,12 @@ def _manifest(
     embedded: dict[str, int],
     code: str,
 ) -> dict[str, Any]:
-    packages = ("numpy", "onnxruntime", "tokenizers", "qdrant-edge-py", "polars", "scipy", "nupunkt", "yasbd-lib")
     return {
         "schema": "faircut.manifest/1",
         "faircut": __version__,
         "code": code,
         "python": sys.version.split()[0],
-        "packages": {name: _version(name) for name in packages},
+        "packages": package_versions(),
         "machine": {"system": platform.system(), "architecture": platform.machine(), "processors": os.cpu_count()},
         "corpus": {
             "hash": inputs.corpus_id,
@@ -176,10 +182,3 @@ def _manifest(
             for row in plan.rows
         ],
     }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -4,33 +4,32 @@ Comes in: the shared inputs and one row. Goes out: tables and facts in the store
 ``leaderboard.py``.
 """
 
-import sys
+import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
-from itertools import pairwise
-from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from faircut.chunkers.contract import Chunker, Models
-from faircut.chunkers.python import PythonChunker
-from faircut.embedding.contract import Embedder, Vectors
-from faircut.errors import PlanError
+from faircut.chunkers.shuffled import Shuffled
+from faircut.embedding.contract import Embedder, Role, Vectors
+from faircut.errors import ChunkingError
 from faircut.evaluation.audit import Integrity, audit, total
 from faircut.evaluation.context import Passage
 from faircut.evaluation.measures import Measure
-from faircut.evaluation.metrics import ScoreTable, score
+from faircut.evaluation.metrics import score
 from faircut.experiment.inputs import Inputs
 from faircut.experiment.meter import Account, MeteredEmbedder
 from faircut.experiment.plan import Row
 from faircut.experiment.retrieve import Ranking, retrieve
 from faircut.experiment.store import RunStore
+from faircut.experiment.tables import chunk_table, chunks_from, hit_table, rankings_from, score_facts, score_table
 from faircut.index.contract import Engine
-from faircut.records import Chunk, Document, Span, content_id
+from faircut.records import Chunk, Document, content_id
 
 __all__ = ["Keys", "RowRun"]
 
@@ -64,9 +63,9 @@ class RowRun:
     def keys(self) -> Keys:
         """The keys of this row's stages; each holds the one before it."""
         inputs = self.inputs
-        chunks = content_id(self.code, inputs.corpus_id, _chunker_id(self.chunker), self.embedder.fingerprint)
-        depth = f"{self.budget} {self.k}"
-        hits = content_id(chunks, inputs.questions_id, str(self.engine), inputs.budget.name, depth)
+        parts = (_embedder_id(self.embedder), inputs.budget.name, *_chunker_ids(self.chunker))
+        chunks = content_id(self.code, inputs.corpus_id, *parts)
+        hits = content_id(chunks, inputs.questions_id, str(self.engine), f"{self.budget} {self.k}")
         return Keys(chunks, hits, content_id(hits, *map(str, self.measures)))
 
     @property
@@ -82,7 +81,8 @@ class RowRun:
     def run(self) -> Keys:
         """Do what is not done yet and return where it lies."""
         keys = self.keys
-        if not self.store.has("scores", keys.scores):
+        stages = (("chunks", keys.chunks), ("hits", keys.hits), ("scores", keys.scores))
+        if not all(self.store.has(*stage) for stage in stages):
             chunks = self.cut(keys.chunks)
             passages = self.inputs.passages(chunks)
             rankings = self.search(keys, chunks, passages)
@@ -94,20 +94,27 @@ class RowRun:
     def cut(self, key: str) -> list[Chunk]:
         """The chunks of all documents, in document order."""
         if self.store.has("chunks", key):
-            return _chunks_from(self.store.read("chunks", key)[0], self.inputs.documents)
+            return chunks_from(self.store.read("chunks", key)[0], self.inputs.documents)
+        self._warm_up()
         account = Account()
         models = Models.of(MeteredEmbedder(self.embedder, account))
         by_document, seconds = self._cut_documents(models)
         chunks = [chunk for part in by_document for chunk in part]
         if not chunks:
-            raise PlanError(
-                f"{self.row}: no chunk came out of {len(self.inputs.documents)} documents; look at the corpus."
-            )
+            raise ChunkingError(f"{self.row}: no chunk came out of {len(self.inputs.documents)} documents.")
         integrity = total(map(audit, self.inputs.documents.values(), by_document, (models,) * len(by_document)))
         facts = self._chunk_facts(chunks, models, integrity)
+        facts["uncut"] = sum(len(part) == 1 for part in by_document)
         facts["cutting"] = {"seconds": max(seconds - account.seconds, 0.0), "embedded": asdict(account)}
-        self.store.write("chunks", key, _chunk_table(chunks, self.inputs), facts)
+        self.store.write("chunks", key, chunk_table(chunks, self.inputs), facts)
         return chunks
+
+    def _warm_up(self) -> None:
+        """Load what the chunker needs, so that the seconds of cutting do not depend on which row came first."""
+        document = Document("warm-up", "One sentence, Dr. No. Another one.\n\nA paragraph.")
+        with warnings.catch_warnings(), suppress(ChunkingError):  # a user's splitter may not like this text
+            warnings.simplefilter("ignore")
+            self.chunker.chunk(document, Models.of(self.embedder))
 
     def _cut_documents(self, models: Models) -> tuple[list[list[Chunk]], float]:
         by_document = []
@@ -125,6 +132,8 @@ class RowRun:
         counts = {k: v for k, v in asdict(replace(integrity, lost_at=())).items() if k != "lost_at"}
         return {
             "spec": str(self.chunker),
+            "is_control": isinstance(self.chunker, Shuffled),
+            "content": content_id(*(chunk.id for chunk in chunks)),
             "chunks": len(chunks),
             "size": {"mean": float(sizes.mean()), "p5": low, "median": median, "p95": high},
             "embedded_tokens": int(np.minimum(own, self.embedder.max_tokens).sum()),
@@ -136,7 +145,7 @@ class RowRun:
     def search(self, keys: Keys, chunks: Sequence[Chunk], passages: Sequence[Passage]) -> list[Ranking]:
         """The ranked chunks of every question."""
         if self.store.has("hits", keys.hits):
-            return _rankings_from(self.store.read("hits", keys.hits)[0], len(self.inputs.questions))
+            return rankings_from(self.store.read("hits", keys.hits)[0], len(self.inputs.questions))
         started = perf_counter()
         vectors = self._embed_chunks(chunks)
         embedding = perf_counter() - started
@@ -148,14 +157,14 @@ class RowRun:
             indexed = perf_counter()
             within = [q.within for q in questions]
             rankings = retrieve(index, queries, within, tokens, budget=self.budget, k=self.k)
-        searching = perf_counter() - indexed
+            searching = perf_counter() - indexed
         self.advance(f"search {self.row.chunker}", len(questions), len(questions))
         facts = {
             "embedding_seconds": embedding,
             "indexing_seconds": indexed - started,
             "search_seconds_per_question": searching / len(questions),
         }
-        self.store.write("hits", keys.hits, _hit_table(rankings, chunks, self.inputs), facts)
+        self.store.write("hits", keys.hits, hit_table(rankings, chunks, self.inputs), facts)
         return rankings
 
     def _embed_chunks(self, chunks: Sequence[Chunk]) -> Vectors:
@@ -187,8 +196,8 @@ class RowRun:
             evidence_texts=self.inputs.evidence_texts() if "literal_hit" in names else None,
             cosines=self._cosines(chunks, rankings) if "semantic_hit" in names else None,
         )
-        facts = _score_facts(table) | {"scoring_seconds": process_time() - started}
-        self.store.write("scores", key, _score_table(table, self.inputs), facts)
+        facts = score_facts(table) | {"scoring_seconds": process_time() - started}
+        self.store.write("scores", key, score_table(table, self.inputs), facts)
 
     def _cosines(self, chunks: Sequence[Chunk], rankings: Sequence[Ranking]) -> dict[str, NDArray[np.floating]]:
         """Cosines of each question's first chunks with its pieces of evidence."""
@@ -205,87 +214,18 @@ class RowRun:
         }
 
 
-def _chunker_id(chunker: Any) -> str:
-    """The spec, and the source of the module of every ``python:`` splitter in it: the user may have edited it."""
-    parts = [str(chunker)]
-    waiting = [chunker]
+def _embedder_id(embedder: Embedder) -> str:
+    """The model, and what it puts in front of texts: the same weights with another prefix are another embedder."""
+    roles: tuple[Role, ...] = ("query", "passage", "sentence")
+    prefixes = (f"{role}:{embedder.prefix(role)}:{embedder.overhead(role)}" for role in roles)
+    return content_id(embedder.fingerprint, *prefixes)
+
+
+def _chunker_ids(chunker: Any) -> list[str]:
+    """The spec, and the ``fingerprint`` of every part that has one: the code behind a user's splitter may change."""
+    ids, waiting = [str(chunker)], [chunker]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, PythonChunker):
-            module = sys.modules.get(part.target.partition(":")[0])
-            source = Path(getattr(module, "__file__", None) or "")
-            parts.append(source.read_bytes().hex() if source.is_file() else part.target)
+        ids += [part.fingerprint] if hasattr(part, "fingerprint") else []
         waiting += [getattr(part, f.name) for f in fields(part)] if is_dataclass(part) else []
-    return content_id(*parts)
-
-
-# ---------------------------------------------------------------- tables
-
-
-def _utf8(text: str) -> str:
-    """Parquet holds UTF-8 only; the exact text is in the document, at the spans."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def _chunk_table(chunks: Sequence[Chunk], inputs: Inputs) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "id": [c.id for c in chunks],
-            "document": [c.document_id for c in chunks],
-            "spans": [[[s.start, s.end] for s in c.spans] for c in chunks],
-            "text": [_utf8(c.text) for c in chunks],
-            "context": [_utf8(c.context) for c in chunks],
-            "tokens": inputs.budget.count_many([c.embedded_text for c in chunks]),
-            "verbatim": [c.is_verbatim(inputs.documents[c.document_id]) for c in chunks],
-        }
-    )
-
-
-def _chunks_from(table: pl.DataFrame, documents: dict[str, Document]) -> list[Chunk]:
-    chunks = []
-    for row in table.iter_rows(named=True):
-        spans = tuple(Span(start, end) for start, end in row["spans"])
-        whole = documents[row["document"]].text
-        text = "".join(whole[s.start : s.end] for s in spans) if row["verbatim"] else row["text"]
-        chunks.append(Chunk(row["document"], spans, text, row["context"]))
-    return chunks
-
-
-def _hit_table(rankings: Sequence[Ranking], chunks: Sequence[Chunk], inputs: Inputs) -> pl.DataFrame:
-    lengths = [len(r.positions) for r in rankings]
-    positions = np.concatenate([r.positions for r in rankings])
-    return pl.DataFrame(
-        {
-            "question": np.repeat(np.arange(len(rankings)), lengths),
-            "rank": np.concatenate([np.arange(1, n + 1) for n in lengths]),
-            "position": positions,
-            "score": np.concatenate([r.scores for r in rankings]),
-            "question_id": [q.id for q, n in zip(inputs.questions, lengths, strict=True) for _ in range(n)],
-            "chunk_id": [chunks[p].id for p in positions],
-        }
-    )
-
-
-def _rankings_from(table: pl.DataFrame, questions: int) -> list[Ranking]:
-    owners = table["question"].to_numpy()
-    edges = np.searchsorted(owners, np.arange(questions + 1))
-    positions = table["position"].to_numpy().astype(np.int64)
-    scores = table["score"].to_numpy().astype(np.float32)
-    return [Ranking(positions[a:b], scores[a:b]) for a, b in pairwise(edges.tolist())]
-
-
-def _score_table(table: ScoreTable, inputs: Inputs) -> pl.DataFrame:
-    columns: dict[str, Any] = {"question": list(table.question_ids), "document": inputs.clusters}
-    columns |= {str(m): table.of(m) for m in table.measures}
-    columns |= {f"tokens@{cut}": totals.tokens for cut, totals in table.totals.items()}
-    return pl.DataFrame(columns)
-
-
-def _score_facts(table: ScoreTable) -> dict[str, Any]:
-    return {
-        "means": {str(m): table.mean(m) for m in table.measures},
-        "pooled": {str(m): table.pooled(m) for m in table.measures},
-        "tokens": {str(cut): float(totals.tokens.mean()) for cut, totals in table.totals.items()},
-        "underfilled": {str(cut): totals.underfilled for cut, totals in table.totals.items()},
-        "unanswered": table.unanswered,
-    }
+    return ids

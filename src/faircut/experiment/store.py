@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,14 +19,32 @@ from faircut.errors import StoreError
 from faircut.files import store_errors, write_atomically
 from faircut.records import content_id
 
-__all__ = ["RunStore", "code_fingerprint"]
+__all__ = ["RunStore", "code_fingerprint", "package_versions"]
+
+PACKAGES = (
+    "markdown-it-py", "numpy", "nupunkt", "onnxruntime", "polars", "qdrant-edge-py", "regex", "scipy",
+    "sentence-transformers", "tokenizers", "yasbd-lib",
+)  # fmt: skip
 
 
 def code_fingerprint() -> str:
-    """A hash of this package's own code: results of another version of the code are never taken for this one's."""
+    """A hash of this package's own code and of the versions below it: results of another version are never taken."""
     root = Path(__file__).resolve().parent.parent
     files = sorted(root.rglob("*.py"))
-    return content_id(*(f"{p.relative_to(root).as_posix()}\n{p.read_text(encoding='utf-8')}" for p in files))
+    own = (f"{p.relative_to(root).as_posix()}\n{p.read_text(encoding='utf-8')}" for p in files)
+    return content_id(*own, *(f"{name} {version}" for name, version in package_versions().items()))
+
+
+def package_versions() -> dict[str, str | None]:
+    """The versions of the libraries that results depend on; None for one that is not installed."""
+    return {name: _version(name) for name in PACKAGES}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -79,7 +98,7 @@ class RunStore:
         """
         path = self.table_path(stage, key)
         try:
-            return pl.read_parquet(path), self.read_json(f"{stage}/{key}.json")
+            return pl.read_parquet(path, glob=False), self.read_json(f"{stage}/{key}.json")
         except (OSError, pl.exceptions.PolarsError) as error:
             raise StoreError(f"{path}: cannot be read ({error}); delete it and run again.") from error
 
@@ -105,7 +124,7 @@ class RunStore:
         """Write a text file into the folder."""
         write_atomically(self.folder / name, lambda file: file.write(content.encode("utf-8", "replace")))
 
-    def read_json(self, name: str) -> Any:
+    def read_json(self, name: str) -> dict[str, Any]:
         """Read a JSON file of the folder.
 
         Raises:
@@ -113,8 +132,11 @@ class RunStore:
         """
         path = self.folder / name
         try:
-            return json.loads(path.read_text(encoding="utf-8"))
+            content = json.loads(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise StoreError(f"{path}: not found; is {self.folder} a finished run of faircut?") from error
         except ValueError as error:
             raise StoreError(f"{path}: damaged ({error}); delete it and run again.") from error
+        if not isinstance(content, dict):
+            raise StoreError(f"{path}: damaged (not a JSON object); delete it and run again.")
+        return content

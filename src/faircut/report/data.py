@@ -19,12 +19,13 @@ class Line:
     low: float
     high: float
     is_baseline: bool
+    is_control: bool
     difference: float | None
     difference_low: float | None
     difference_high: float | None
     p_holm: float | None
     verdict: str
-    tokens: float
+    tokens: float | None
     recall_at_5: float | None
     tokens_at_5: float | None
     chunks: int
@@ -95,12 +96,13 @@ def _line(row: Mapping[str, Any]) -> Line:
         low=row["score"]["low"],
         high=row["score"]["high"],
         is_baseline=row["is_baseline"],
+        is_control=row["is_control"],
         difference=contrast.get("difference"),
         difference_low=contrast["interval"]["low"] if contrast else None,
         difference_high=contrast["interval"]["high"] if contrast else None,
         p_holm=contrast.get("p_holm"),
         verdict="baseline" if row["is_baseline"] else contrast["verdict"],
-        tokens=row["tokens_per_question"] or 0.0,
+        tokens=row["tokens_per_question"],
         recall_at_5=at_5["mean"] if at_5 else None,
         tokens_at_5=row["tokens_at"].get("5"),
         chunks=row["chunks"],
@@ -158,10 +160,11 @@ def _is(rows: list[str]) -> str:
 
 def _advice(lines: tuple[Line, ...]) -> str:
     """What follows: the best of those that are better, else the cheapest of those that are not worse."""
-    better = [x for x in lines if x.verdict == "better"]
+    own = [x for x in lines if not x.is_control]
+    better = [x for x in own if x.verdict == "better"]
     if better:
         return f"The highest of those that are better is {better[0].row}."
-    equals = [x for x in lines if x.verdict in ("equivalent", "baseline", "no measured difference")]
+    equals = [x for x in own if x.verdict in ("equivalent", "baseline", "no measured difference")]
     cheapest = min(equals, key=lambda x: (x.embedded_per_token, x.chunks))
     return f"None is better than the baseline; the cheapest of those not shown to be worse is {cheapest.row}."
 
@@ -183,8 +186,21 @@ def _notes(leaderboard: Mapping[str, Any], lines: tuple[Line, ...]) -> list[str]
     overlong = [f"{r['row']} {n:,}" for r in leaderboard["rows"] if (n := r["cost"]["overlong_for_cutting"])]
     if overlong:
         notes.append(f"Sentences whose end the embedder did not see while cutting: {', '.join(overlong)}.")
-    if leaderboard["corpus"]["documents"] < 20:
-        notes.append("Fewer than 20 documents: questions are taken as independent, which is optimistic.")
+    if leaderboard["planned"] and leaderboard["planned"]["unit"] == "question":
+        notes.append("Evidence in fewer than 20 documents: questions are taken as independent, which is optimistic.")
+    notes += _alike(leaderboard)
+    return notes
+
+
+def _alike(leaderboard: Mapping[str, Any]) -> list[str]:
+    """Where nothing can differ because the documents are too short to be cut, or two chunkers cut alike."""
+    notes, documents = [], leaderboard["corpus"]["documents"]
+    for row in leaderboard["rows"]:
+        if 2 * row["uncut_documents"] > documents:
+            shown = f"{row['uncut_documents']:,} of {documents:,} documents"
+            notes.append(f"{row['row']} left {shown} in one chunk: they are too short to tell chunkers apart.")
+        if row["same_chunks_as"]:
+            notes.append(f"{row['row']} made the same chunks as {', '.join(row['same_chunks_as'])}.")
     return notes
 
 

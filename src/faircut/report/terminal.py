@@ -59,7 +59,7 @@ def _score_row(line: Line) -> tuple["str | RenderableType", ...]:
         f"{line.low:.3f} {line.high:.3f}",
         difference,
         "" if line.p_holm is None else _p(line.p_holm),
-        f"{line.tokens:,.0f}",
+        "" if line.tokens is None else f"{line.tokens:,.0f}",
         at_5,
         _plain(line.verdict, _STYLES.get(line.verdict, "")),
     )
