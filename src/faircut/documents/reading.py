@@ -16,14 +16,16 @@ from pathlib import Path
 from faircut.documents.contract import Reader
 from faircut.documents.markdown import MARKDOWN
 from faircut.documents.native import NATIVE_EXTENSIONS, native_entries
+from faircut.documents.pdf import PDF
 from faircut.documents.plain import PLAIN
 from faircut.errors import DocumentError, FaircutWarning
+from faircut.files import is_utf8
 from faircut.records import Document
 from faircut.text.language import guess_language
 
 __all__ = ["READERS", "read", "read_corpus"]
 
-READERS: tuple[Reader, ...] = (PLAIN, MARKDOWN)
+READERS: tuple[Reader, ...] = (PLAIN, MARKDOWN, PDF)
 
 OnError = Callable[[DocumentError], None]
 Entry = tuple[str, Callable[[], Document]]  # where a document is, and how to get it
@@ -67,6 +69,8 @@ def read_corpus(source: str | Path, *, on_error: OnError | None = None) -> Itera
 
 def _entries(source: str | Path) -> Iterable[Entry]:
     path = Path(source)
+    if not str(source).strip():  # it would be the current folder
+        raise DocumentError("the path of the documents is empty; name a file, a folder or a pattern.")
     if path.is_dir():
         return _entries_of(path, _walk(path), str(source), skip_native=True)
     if path.exists():
@@ -97,6 +101,8 @@ def _checked(entries: Iterable[Entry], source: str | Path, on_error: OnError | N
 
 
 def _read(reader: Reader, path: Path, document_id: str) -> Document:
+    if not is_utf8(document_id):
+        raise DocumentError(f"{path}: the name of the file or of a folder is not UTF-8; rename it.")
     try:
         return with_language(reader.read(path, document_id))
     except OSError as error:

@@ -132,7 +132,8 @@ def sample(values: Values, clusters: Sequence[str]) -> Sample:
     """
     if len(values) != len(clusters):
         raise MetricError(f"{len(values)} scores but {len(clusters)} documents: one document a question is wanted.")
-    documents, codes = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
+    documents = {name: code for code, name in enumerate(sorted(set(clusters)))}
+    codes = np.array([documents[name] for name in clusters], dtype=np.int64)
     order = np.lexsort((values, codes))  # sums and draws must not depend on the order of the rows
     values, codes = values[order], codes[order]
     if len(documents) < FEWEST_DOCUMENTS:

@@ -1,0 +1,130 @@
+"""Headings of the PDF reader: precision and recall on PDFs made from the sample documents, whose headings are known.
+
+Writes docs/results/pdf_headings.md. Needs: pip install reportlab beside faircut. Each Markdown document of
+examples/corpus is set in three designs, with an outline and without. A heading counts when text and level are right;
+"text" counts it whatever its level (the levels of a document that begins at level 2 cannot be known from its fonts).
+"""
+
+import re
+import tempfile
+import warnings
+from html import escape
+from pathlib import Path
+
+from faircut.documents import read
+from faircut.documents.pdf import PDF
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+RESULT = REPOSITORY / "docs" / "results" / "pdf_headings.md"
+DESIGNS = {  # name: sizes of the headings, their font, size of the body
+    "larger and bold": ([20, 15, 12.5, 11], "Helvetica-Bold", 10),
+    "larger, not bold": ([18, 14, 12, 11.5], "Times-Roman", 10),
+    "bold in the size of the body": ([14, 11, 11, 11], "Times-Bold", 11),
+}
+
+
+def plain(text):
+    return re.sub(r"[\W_]+", "", text).casefold()
+
+
+def pieces(document):
+    for block in document.blocks:
+        text = document.text[block.span.start : block.span.end].strip()
+        if block.kind == "heading":
+            text = re.sub(r"^#+\s*|\s*#+$", "", text)
+        yield block.kind, block.level, re.sub(r"[*_`]", "", text)
+
+
+def typeset(document, path, design, with_outline):
+    from reportlab.lib.pagesizes import A4
+    from reportlab.lib.styles import ParagraphStyle
+    from reportlab.platypus import Paragraph, Preformatted, SimpleDocTemplate, Spacer
+
+    sizes, font, body = DESIGNS[design]
+    text_style = ParagraphStyle("text", fontName=font.split("-")[0].replace("Times", "Times-Roman"), fontSize=body)
+    text_style.leading = 1.25 * body
+    heads = {
+        n: ParagraphStyle(f"h{n}", fontName=font, fontSize=s, leading=1.25 * s, spaceBefore=s, spaceAfter=0.4 * s)
+        for n, s in enumerate(sizes, 1)
+    }
+
+    class Template(SimpleDocTemplate):
+        def afterFlowable(self, flowable):  # noqa: N802  # the library's name
+            level = getattr(flowable, "level", None)
+            if with_outline and level:
+                self.canv.bookmarkPage(str(id(flowable)))
+                depth = min(level - 1, self.last + 1)
+                self.last = depth
+                self.canv.addOutlineEntry(flowable.getPlainText(), str(id(flowable)), depth, 0)
+
+    template = Template(str(path), pagesize=A4)
+    template.last = -1
+    story = []
+    for kind, level, text in pieces(document):
+        if kind == "heading":
+            item = Paragraph(escape(text), heads[min(level, 4)])
+            item.level = level
+            story.append(item)
+        elif kind in ("list", "table", "code"):
+            story += [Preformatted(text, text_style), Spacer(1, 6)]
+        else:
+            story += [Paragraph(escape(text), text_style), Spacer(1, 6)]
+    template.build(story)
+
+
+def found(path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        document = PDF.read(path, "x")
+    return [(level, plain(text)) for kind, level, text in pieces(document) if kind == "heading"]
+
+
+def score(wanted, got):
+    """Right ones of two lists, each counted as often as it is in both."""
+    rest = list(got)
+    right = 0
+    for item in wanted:
+        if item in rest:
+            rest.remove(item)
+            right += 1
+    return right
+
+
+def row(folder, sources, design, with_outline):
+    sums = dict.fromkeys(("wanted", "got", "right", "text"), 0)
+    for source in sources:
+        document = read(source)
+        path = folder / "file.pdf"
+        typeset(document, path, design, with_outline)
+        wanted = [(level, plain(text)) for kind, level, text in pieces(document) if kind == "heading"]
+        got = found(path)
+        sums["wanted"] += len(wanted)
+        sums["got"] += len(got)
+        sums["right"] += score(wanted, got)
+        sums["text"] += score([t for _, t in wanted], [t for _, t in got])
+    precision, recall = sums["text"] / max(sums["got"], 1), sums["text"] / sums["wanted"]
+    level = sums["right"] / sums["wanted"]
+    name = "outline" if with_outline else "fonts alone"
+    return f"| {design} | {name} | {sums['wanted']} | {sums['got']} | {precision:.3f} | {recall:.3f} | {level:.3f} |"
+
+
+def main():
+    sources = sorted((REPOSITORY / "examples" / "corpus").glob("*.md"))
+    lines = [
+        "# PDF: headings found",
+        "",
+        f"Made by `bench/pdf_headings.py` from {len(sources)} Markdown documents, each set in three designs.",
+        "",
+        "| design | evidence | headings | found | precision (text) | recall (text) | recall with the right level |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        for design in DESIGNS:
+            lines += [row(Path(folder), sources, design, with_outline) for with_outline in (True, False)]
+    RESULT.parent.mkdir(parents=True, exist_ok=True)
+    RESULT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(RESULT.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""A tiny PDF writer for tests: text in the standard fonts, lines, an outline and tags, as bytes without a library."""
+
+from dataclasses import dataclass, field
+
+FONTS = {"F1": "Helvetica", "F2": "Helvetica-Bold", "F3": "Courier", "F4": "Times-Italic"}
+
+
+@dataclass
+class Sheet:
+    """One page of ``width`` x ``height`` points; places count from the upper left corner."""
+
+    width: int = 595
+    height: int = 842
+    rotate: int = 0
+    operations: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+
+    def text(self, x, y, text, size=10, font="F1", tag=None):
+        raw = text.encode("cp1252").decode("latin-1").replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+        drawn = f"BT /{font} {size} Tf {x} {self.height - y} Td ({raw}) Tj ET"
+        if tag:
+            drawn = f"/{tag} <</MCID {len(self.tags)}>> BDC {drawn} EMC"
+            self.tags.append(tag)
+        self.operations.append(drawn)
+        return self
+
+    def line(self, x0, y0, x1, y1):
+        self.operations.append(f"0.7 w {x0} {self.height - y0} m {x1} {self.height - y1} l S")
+        return self
+
+    def paragraph(self, x, y, lines, size=10, font="F1", leading=12):
+        for n, line in enumerate(lines):
+            self.text(x, y + n * leading, line, size, font)
+        return y + len(lines) * leading
+
+    def grid(self, xs, ys):
+        for x in xs:
+            self.line(x, ys[0], x, ys[-1])
+        for y in ys:
+            self.line(xs[0], y, xs[-1], y)
+        return self
+
+
+def pdf(*sheets, outline=(), title="", encrypt=False):
+    """The bytes of a PDF. ``outline`` is a list of (level, title, page from 1, y from the top)."""
+    objects = {}
+    catalog, pages, info, fonts, tree = 1, 2, 3, 4, 5
+    objects[fonts] = (
+        "<<"
+        + " ".join(
+            f"/{key} <</Type/Font/Subtype/Type1/BaseFont/{name}/Encoding/WinAnsiEncoding>>"
+            for key, name in FONTS.items()
+        )
+        + ">>"
+    )
+    number = 6
+    kids = []
+    elements = []
+    for sheet in sheets:
+        page, content = number, number + 1
+        number += 2
+        stream = "\n".join(sheet.operations)
+        objects[content] = f"<</Length {len(stream.encode('latin-1'))}>>\nstream\n{stream}\nendstream"
+        objects[page] = (
+            f"<</Type/Page/Parent {pages} 0 R/MediaBox[0 0 {sheet.width} {sheet.height}]/Rotate {sheet.rotate}"
+            f"/Resources<</Font {fonts} 0 R>>/Contents {content} 0 R/StructParents {len(kids)}>>"
+        )
+        kids.append(page)
+        elements.append([(tag, page, mcid) for mcid, tag in enumerate(sheet.tags)])
+    number, tagged = _structure(objects, elements, tree, number)
+    number, root = _outlines(objects, sheets, kids, outline, number)
+    objects[pages] = f"<</Type/Pages/Count {len(kids)}/Kids[{' '.join(f'{k} 0 R' for k in kids)}]>>"
+    objects[info] = f"<</Title({title})>>"
+    objects[catalog] = (
+        f"<</Type/Catalog/Pages {pages} 0 R"
+        + (f"/Outlines {root} 0 R" if root else "")
+        + (f"/MarkInfo<</Marked true>>/StructTreeRoot {tree} 0 R" if tagged else "")
+        + ">>"
+    )
+    return _assembled(objects, catalog, info, encrypt)
+
+
+def _structure(objects, elements, tree, number):
+    if not any(elements):
+        return number, False
+    document = number
+    number += 1
+    kids, parents = [], []
+    for place, page in enumerate(elements):
+        row = []
+        for tag, holder, mcid in page:
+            objects[number] = f"<</Type/StructElem/S/{tag}/P {document} 0 R/Pg {holder} 0 R/K {mcid}>>"
+            kids.append(number)
+            row.append(number)
+            number += 1
+        parents.append(f"{place} [{' '.join(f'{n} 0 R' for n in row)}]")
+    objects[document] = f"<</Type/StructElem/S/Document/P {tree} 0 R/K[{' '.join(f'{k} 0 R' for k in kids)}]>>"
+    objects[tree] = f"<</Type/StructTreeRoot/K {document} 0 R/ParentTree <</Nums[{' '.join(parents)}]>>>>"
+    return number, True
+
+
+def _outlines(objects, sheets, kids, outline, number):
+    if not outline:
+        return number, 0
+    root = number
+    numbers = [root + 1 + n for n in range(len(outline))]
+    children = {root: []}
+    stack = [(0, root)]
+    for (level, _, _, _), own in zip(outline, numbers, strict=True):
+        while stack[-1][0] >= level:
+            stack.pop()
+        children.setdefault(stack[-1][1], []).append(own)
+        stack.append((level, own))
+    parent = {child: owner for owner, group in children.items() for child in group}
+    for (_, title, page, y), own in zip(outline, numbers, strict=True):
+        group = children[parent[own]]
+        place = group.index(own)
+        links = f"/Prev {group[place - 1]} 0 R" if place else ""
+        links += f"/Next {group[place + 1]} 0 R" if place + 1 < len(group) else ""
+        mine = children.get(own)
+        links += f"/First {mine[0]} 0 R/Last {mine[-1]} 0 R/Count {len(mine)}" if mine else ""
+        top = sheets[page - 1].height - y
+        objects[own] = f"<</Title({title})/Parent {parent[own]} 0 R/Dest[{kids[page - 1]} 0 R/XYZ 0 {top} 0]{links}>>"
+    top = children[root]
+    objects[root] = f"<</Type/Outlines/First {top[0]} 0 R/Last {top[-1]} 0 R/Count {len(top)}>>"
+    return numbers[-1] + 1, root
+
+
+def _assembled(objects, catalog, info, encrypt):
+    out = bytearray(b"%PDF-1.7\n")
+    places = {}
+    for number in sorted(objects):
+        places[number] = len(out)
+        out += f"{number} 0 obj\n{objects[number]}\nendobj\n".encode("latin-1")
+    start = len(out)
+    size = max(objects) + 1
+    out += f"xref\n0 {size}\n0000000000 65535 f \n".encode()
+    for number in range(1, size):
+        used = number in places
+        out += f"{places.get(number, 0):010d} {0 if used else 65535:05d} {'n' if used else 'f'} \n".encode()
+    # The keys of a password that nobody knows: the standard handler with random owner and user strings.
+    strings = f"/O<{'5a' * 32}>/U<{'a5' * 32}>"
+    locked = f"/Encrypt<</Filter/Standard/V 2/R 3/Length 128/P -4{strings}>>/ID[<{'11' * 16}><{'11' * 16}>]"
+    out += f"trailer\n<</Size {size}/Root {catalog} 0 R/Info {info} 0 R{locked if encrypt else ''}>>\n".encode()
+    out += f"startxref\n{start}\n%%EOF\n".encode()
+    return bytes(out)
