@@ -292,3 +292,10 @@ def test_blocks_share_names_and_other_commands_are_left_alone(tmp_path):
         "```text\nnot run\n```\n"
     )
     run_page(a_page(tmp_path, text), tmp_path)
+
+
+def test_the_table_in_the_readme_is_the_output_of_its_script():
+    shown = (ROOT / "README.md").read_text(encoding="utf-8").split("```text\n")[1].split("\n```")[0]
+    lines = iter((ROOT / "docs" / "results" / "demo.md").read_text(encoding="utf-8").splitlines())
+    for line in filter(str.strip, shown.splitlines()):
+        assert line in lines, f"bench/demo.py does not print (in this order): {line}"

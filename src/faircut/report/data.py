@@ -133,8 +133,8 @@ def _control(control: Mapping[str, Any]) -> ControlLine:
 
 
 def _unit(leaderboard: Mapping[str, Any]) -> str:
-    planned = leaderboard["planned"]
-    return f"{planned['units']} {planned['unit']}s" if planned else "no contrast"
+    """What the tests flip and the intervals resample; empty when there is nothing to compare."""
+    return str(leaderboard["planned"]["unit"]) if leaderboard["planned"] else ""
 
 
 def _sentence(leaderboard: Mapping[str, Any], lines: tuple[Line, ...]) -> str:

@@ -15,7 +15,8 @@ _STYLES = {"better": "green", "worse": "red", "equivalent": "cyan", "baseline": 
 
 def print_results(results: Results, console: "Console") -> None:
     """Print the leaderboard, the controls where there are any, the verdict and the notes."""
-    head = f"{results.measure}, {results.questions:,} questions on {results.documents:,} documents ({results.unit})"
+    tested = f", tested by {results.unit}" if results.unit else ""
+    head = f"{results.measure}, {results.questions:,} questions on {results.documents:,} documents{tested}"
     console.print(head, style="bold", markup=False, highlight=False)
     console.print(_scores(results))
     console.print(_costs(results))
