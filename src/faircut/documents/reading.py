@@ -14,6 +14,9 @@ from functools import partial
 from pathlib import Path
 
 from faircut.documents.contract import Reader
+from faircut.documents.email_message import EMAIL
+from faircut.documents.epub import EPUB
+from faircut.documents.html import HTML
 from faircut.documents.markdown import MARKDOWN
 from faircut.documents.native import NATIVE_EXTENSIONS, native_entries
 from faircut.documents.pdf import PDF
@@ -25,7 +28,7 @@ from faircut.text.language import guess_language
 
 __all__ = ["READERS", "read", "read_corpus"]
 
-READERS: tuple[Reader, ...] = (PLAIN, MARKDOWN, PDF)
+READERS: tuple[Reader, ...] = (PLAIN, MARKDOWN, HTML, PDF, EPUB, EMAIL)
 
 OnError = Callable[[DocumentError], None]
 Entry = tuple[str, Callable[[], Document]]  # where a document is, and how to get it
