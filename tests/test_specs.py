@@ -73,12 +73,12 @@ components = st.builds(
     size=st.builds(Size, st.integers(1, 5000), st.sampled_from("twc")),
     threshold=st.one_of(st.floats(-1, 1), st.builds(Percentile, st.floats(0, 100))),
     unit=st.text(),
-    count=st.none() | st.integers(),
+    count=st.none() | st.integers(-(10**15) + 1, 10**15 - 1),
     on=st.booleans(),
 )
 
 
-@given(components | st.builds(Wrapper, components, st.integers()))
+@given(components | st.builds(Wrapper, components, st.integers(-(10**15) + 1, 10**15 - 1)))
 def test_a_printed_component_builds_an_equal_one(component):
     assert REGISTRY.build(str(component)) == component
 
@@ -118,12 +118,24 @@ def test_a_preset_builds_its_spec_and_takes_changes():
         ("", "expected a name"),
         ("plain(__class__=3)", "no parameter '__class__'"),
         ("plain" + "(plain" * 50, "nested more than"),
+        ("plain(threshold=1e999)", "the number 1e999 is too large"),
+        ("plain(threshold=-" + "9" * 400 + ".0)", "is too large"),
+        ("plain(size=" + "9" * 5000 + "t)", "a whole number has at most 15 digits, found 5000"),
+        ("plain(count=99999999999999999999)", "a whole number has at most 15 digits, found 20"),
+        ("plain(threshold=" + "9" * 5000 + ")", "a whole number has at most 15 digits, found 5000"),
+        ("plain(threshold=p" + "9" * 5000 + ")", "between p0 and p100"),
     ],
 )
 def test_a_wrong_spec_says_what_was_found_and_what_to_do(text, said):
     with pytest.raises(SpecError) as caught:
         REGISTRY.build(text)
     assert said in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+def test_a_component_with_an_infinite_number_can_be_shown():
+    assert str(Plain(threshold=float("inf"))) == "plain(threshold=inf)"
+    assert str(Plain(threshold=float("nan"))) == "plain(threshold=nan)"
 
 
 @given(st.text(max_size=40))

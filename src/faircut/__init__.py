@@ -3,9 +3,6 @@
 The names below are loaded when they are first used, so that importing the package costs nothing.
 """
 
-from importlib import import_module
-from typing import Any
-
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -25,7 +22,9 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = ["__version__", *_HOME]  # the names are the table's keys
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
     if name not in _HOME:
         raise AttributeError(f"module 'faircut' has no attribute {name!r}")
     return getattr(import_module(f"faircut.{_HOME[name]}"), name)

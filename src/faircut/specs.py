@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache
+from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Protocol, Union, get_args, get_origin, get_type_hints
 
@@ -87,6 +88,8 @@ _TOKEN = re.compile(
 )
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "none": None}
 _MAX_DEPTH = 20
+_MAX_DIGITS = 15  # no document is longer; larger numbers do not fit into what computes with them
+_SHOWN = 200  # characters of a wrong spec that its error repeats
 
 
 class _Parser:
@@ -98,7 +101,8 @@ class _Parser:
 
     def fail(self, what: str) -> SpecError:
         place = f" at character {self.position + 1}" if self.position else ""
-        return SpecError(f"cannot read the spec {self.text!r}{place}: {what}.")
+        shown = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}..."
+        return SpecError(f"cannot read the spec {shown!r}{place}: {what}.")
 
     def peek(self) -> tuple[str, str]:
         match = _TOKEN.match(self.text, self.position)
@@ -170,10 +174,20 @@ class _Parser:
         if kind == "string":
             return self.string(text)
         if kind == "size":
-            return Size(int(text[:-1]), text[-1])  # type: ignore[arg-type]  # the pattern admits t, w, c only
+            return Size(self.whole(text[:-1]), text[-1])  # type: ignore[arg-type]  # the pattern admits t, w, c only
         if kind == "percentile":
             return Percentile(float(text[1:]))
-        return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+        if re.fullmatch(r"[+-]?\d+", text):
+            return self.whole(text)
+        if not isfinite(number := float(text)):
+            raise self.fail(f"the number {text:.40} is too large")
+        return number
+
+    def whole(self, text: str) -> int:
+        digits = len(text.lstrip("+-"))
+        if digits > _MAX_DIGITS:
+            raise self.fail(f"a whole number has at most {_MAX_DIGITS} digits, found {digits}")
+        return int(text)
 
     def string(self, text: str) -> str:
         if text.startswith("'"):
@@ -241,7 +255,7 @@ def format_value(value: Value) -> str:
 
 
 def _number(value: float) -> str:
-    if value == int(value) and abs(value) < 1e15:
+    if isfinite(value) and value == int(value) and abs(value) < 1e15:
         return f"{int(value)}"
     return repr(value)
 

@@ -1,6 +1,7 @@
 """Any Python splitter is a chunker."""
 
 import json
+import subprocess
 import sys
 import warnings
 from dataclasses import dataclass
@@ -67,6 +68,48 @@ def as_bytes(text):
 
 def as_number(text):
     return 7
+
+
+def leaving(text):
+    sys.exit(3)
+
+
+def interrupted(text):
+    raise KeyboardInterrupt
+
+
+class Panic(BaseException):
+    """As the panics of splitters that are written in Rust: no Exception."""
+
+
+def panicking(text):
+    raise Panic("index out of range\n  in the library")
+
+
+def halfway(text):
+    yield text[:5]
+    raise ValueError("in the middle")
+
+
+def nothing(text):
+    return []
+
+
+def white(text):
+    return ["", " ", "\n"]
+
+
+def broken_factory(size=1):
+    return 1 / 0
+
+
+def broken_object(size=1):
+    class Broken:
+        @property
+        def split_text(self):
+            raise RuntimeError("not today")
+
+    return Broken()
 
 
 def make(size=10):
@@ -140,6 +183,11 @@ def test_a_splitter_whose_pieces_are_nowhere_in_the_document_is_refused():
     ("spec", "what"),
     [
         ("python:test_python:failing", "failed on document 'lease': RuntimeError: no model"),
+        ("python:test_python:leaving", "failed on document 'lease': SystemExit: 3"),
+        ("python:test_python:panicking", "failed on document 'lease': Panic: index out of range in the library$"),
+        ("python:test_python:halfway", "failed on document 'lease': ValueError: in the middle"),
+        ("python:test_python:nothing", "returned nothing for document 'lease' of 102 characters"),
+        ("python:test_python:white", "returned nothing for document 'lease'"),
         ("python:test_python:as_bytes", "must return a list of texts.*found bytes"),
         ("python:test_python:as_number", "must return a list of texts.*found int"),
         ("python:test_python:make", "must return a list of texts.*a factory needs its parameters"),
@@ -159,6 +207,9 @@ def test_a_splitter_that_fails_or_returns_no_texts_is_named_with_the_document(sp
         ("python:test_python:LineSplitter(size=3)", "cannot be built: TypeError"),
         ("python:test_python:make(size=512t)", "takes plain values, found 512t"),
         ("python:test_python:make(other(3))", "takes plain values or python: specs"),
+        ("python:test_python:make(python:test_python:broken_factory(1))", "broken_factory' cannot be built: ZeroDiv"),
+        ("python:test_python:make(python:sys:maxsize(1))", "'python:sys:maxsize' cannot be built: TypeError"),
+        ("python:test_python:broken_object(1)", "broken_object' cannot be built: RuntimeError: not today"),
         ("python:sys:maxsize", "gives int, which has none of split_text"),
         ('python:re:compile("[.]")', "gives Pattern, which has none of split_text"),
     ],
@@ -166,6 +217,111 @@ def test_a_splitter_that_fails_or_returns_no_texts_is_named_with_the_document(sp
 def test_a_target_that_cannot_be_a_splitter_is_refused_when_built(spec, what):
     with pytest.raises(SpecError, match=what):
         REGISTRY.build(spec)
+
+
+def test_ctrl_c_inside_a_splitter_stops_the_program():
+    with pytest.raises(KeyboardInterrupt):
+        chunk("python:test_python:interrupted")
+
+
+@pytest.fixture
+def beside(tmp_path, monkeypatch):
+    """A function that writes a module where the program runs; all such modules are forgotten afterwards."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)
+    known = set(sys.modules)
+
+    def write(name, source):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(source)
+
+    yield write
+    for name in set(sys.modules) - known:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("def split(text:", "SyntaxError"),
+        ("import sys; sys.exit('no licence')", "SystemExit: no licence"),
+        ("import no_such_library", "No module named 'no_such_library'.*Install it"),
+        ("def __getattr__(name): raise RuntimeError('lazy')", "RuntimeError: lazy"),
+    ],
+)
+def test_a_module_that_fails_at_its_import_is_one_sentence_when_built(source, what, beside):
+    beside("failing_module.py", source)
+    with pytest.raises(SpecError, match=f"cannot import 'failing_module' for 'python:failing_module:split'.*{what}"):
+        REGISTRY.build("python:failing_module:split")
+    with pytest.raises(SpecError, match="cannot import 'failing_module'"):
+        REGISTRY.build("python:test_python:make(python:failing_module:split)")
+
+
+def test_ctrl_c_at_an_import_stops_the_program(beside):
+    beside("stopping_module.py", "raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        REGISTRY.build("python:stopping_module:split")
+
+
+SPLITTER = "def split(text):\n    from sizes.given import SIZE\n    return [text]\n"
+
+
+@pytest.mark.parametrize("changed", ["splitter.py", "sizes/given.py", "sizes/other.py"])
+def test_the_fingerprint_changes_with_any_code_of_the_user_that_the_splitter_imports(changed, beside, tmp_path):
+    for name, source in {"splitter.py": SPLITTER, "sizes/given.py": "SIZE = 5\n", "sizes/other.py": ""}.items():
+        beside(name, source)
+    beside("elsewhere.py", "")
+    before = REGISTRY.build("python:splitter:split")
+    beside("elsewhere.py", "NOTHING = 1\n")
+    before.chunk(DOCUMENT, NO_MODELS)  # imports what it needs; that changes nothing
+    assert REGISTRY.build("python:splitter:split").fingerprint == before.fingerprint
+    beside(changed, (tmp_path / changed).read_text() + "MORE = 1\n")
+    after = REGISTRY.build("python:splitter:split")
+    assert after.fingerprint != before.fingerprint
+    assert after == before
+
+
+def test_the_fingerprint_changes_with_the_code_behind_a_parameter(beside):
+    beside("counter.py", "def length(text): return len(text)\n")
+    spec = "python:test_python:make(size=python:counter:length)"
+    before = REGISTRY.build(spec).fingerprint
+    beside("counter.py", "def length(text): return 2 * len(text)\n")
+    assert REGISTRY.build(spec).fingerprint != before
+
+
+def test_the_fingerprint_is_the_same_in_another_process_whatever_is_loaded_there(beside, tmp_path):
+    beside("splitter.py", SPLITTER + "import sizes.given, numpy\n")
+    beside("sizes/given.py", "SIZE = 5\n")
+    program = "from faircut.chunkers import build; print(build('python:splitter:split').fingerprint)"
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", first + program], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        for first in ("", "import sys; sys.path.append('.'); import splitter, json; ")
+    ]
+    assert {found.stdout.strip() for found in told} == {REGISTRY.build("python:splitter:split").fingerprint}
+
+
+def test_an_installed_package_is_known_by_its_version(monkeypatch):
+    from faircut.chunkers import user_code
+
+    before = user_code.code_hash(["numpy.linalg"])
+    monkeypatch.setattr(user_code, "version", lambda name: "0.0")
+    assert user_code.code_hash(["numpy"]) != before
+    assert user_code.code_hash(["textwrap"]) == user_code.code_hash(["faircut.chunkers"])
+
+
+def test_functions_without_a_file_have_a_fingerprint_of_their_code():
+    program = (
+        "import __main__; from faircut.chunkers import build; print(build('python:__main__:split').fingerprint)\n"
+        "def split(text): return [text, 'b']\nprint(build('python:__main__:split').fingerprint)"
+    )
+    run = [sys.executable, "-c", "def split(text): return [text]\n" + program]
+    first, second = (subprocess.run(run, capture_output=True, text=True, check=True).stdout for _ in range(2))
+    assert first == second
+    assert len(set(first.split())) == 2
 
 
 def test_a_module_beside_the_documents_is_found(tmp_path, monkeypatch):

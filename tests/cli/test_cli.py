@@ -4,6 +4,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -135,8 +136,10 @@ def test_an_empty_corpus_is_refused(tmp_path):
 )
 def test_an_empty_or_binary_document_is_refused(corpus, content, said):
     (corpus / "b.txt").write_bytes(content)
-    refused(faircut("chunk", corpus, "--out", corpus / "chunks.jsonl"), 1, rf"b\.txt.*({said})")
+    out = corpus.parent / f"{corpus.name}-out"
+    refused(faircut("chunk", corpus, "--out", out / "chunks.jsonl"), 1, rf"b\.txt.*({said})")
     assert sorted(p.name for p in corpus.iterdir()) == ["a.md", "b.txt"]
+    assert list(out.iterdir()) == []
 
 
 def test_broken_json_is_named_with_its_line(corpus, tmp_path):
@@ -196,10 +199,21 @@ def limit_files():
     resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
 
 
-def test_a_full_disk_is_said_and_leaves_nothing_half_written(small, tmp_path):
-    done = faircut("chunk", small / "corpus", "--out", tmp_path / "out" / "chunks.jsonl", preexec_fn=limit_files)
+@pytest.mark.parametrize("name", ["chunks.jsonl", "chunks.parquet"])
+def test_a_full_disk_is_said_and_leaves_nothing_half_written(small, tmp_path, name):
+    done = faircut("chunk", small / "corpus", "--out", tmp_path / "out" / name, preexec_fn=limit_files)
     refused(done, 1, "cannot write: File too large")
     assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("size", [300, 1000])
+def test_a_full_disk_ends_a_comparison_with_one_sentence(small, tmp_path, size):
+    done = faircut(
+        "compare", small / "corpus", small / "questions.jsonl", "-c", "recursive(max=60t)", "--runs", tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
+    )  # fmt: skip
+    refused(done, 1, "cannot write: File too large")
+    assert not list(tmp_path.rglob("*.tmp"))
 
 
 def test_a_folder_that_cannot_be_made_is_said(small, tmp_path):
@@ -232,9 +246,190 @@ def test_ctrl_c_is_one_sentence_and_keeps_what_was_finished(small, tmp_path):
     assert not list(tmp_path.rglob("*.tmp"))
 
 
+CTRL_C = """
+import signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            {how}
+sys.meta_path.insert(0, Finder())
+from faircut.cli import main
+sys.argv = ["faircut", "list"]
+main()
+"""
+IN_A_CALLBACK = (
+    "type('C', (), {'__del__': lambda self: signal.raise_signal(signal.SIGINT)})(); import time; time.sleep(9)"
+)
+
+
+@pytest.mark.parametrize("module", ["faircut.cli.app", "typer", "faircut.index"])
+@pytest.mark.parametrize("how", ["signal.raise_signal(signal.SIGINT)", IN_A_CALLBACK], ids=["import", "callback"])
+def test_ctrl_c_while_libraries_load_is_the_same_sentence(module, how):
+    code = CTRL_C.format(module=module, how=how)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=8)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "faircut: stopped; what was finished is kept, run the same command again to continue.\n"
+
+
+def test_the_entrance_loads_next_to_nothing_so_that_ctrl_c_can_hardly_fall_into_it():
+    code = "import sys; before = set(sys.modules); import faircut; between = set(sys.modules); import faircut.cli; "
+    code += "print(sorted(set(sys.modules) - between))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['faircut.cli']\n"
+
+
 def test_control_characters_in_names_do_nothing_in_the_terminal(tmp_path):
     (tmp_path / "bad\x1b[31m\u202e.txt").write_bytes(b"\x00\x01\xff")
     done = faircut("chunk", tmp_path)
     assert done.returncode == 1
     assert "\x1b" not in done.stderr
     assert "\u202e" not in done.stderr
+
+
+# ---------------------------------------------------------------- outputs and places
+
+
+def run_in_shell(command, **names):
+    if (bash := shutil.which("bash")) is None:
+        pytest.skip("no bash here")
+    return subprocess.run([bash, "-c", command], capture_output=True, text=True, env=os.environ | names, check=False)
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "faircut"
+    path.write_text(f"#!/bin/sh\nexec {sys.executable} -c 'from faircut.cli import main; main()' \"$@\"\n")
+    path.chmod(0o700)
+    return str(path)
+
+
+def test_a_reader_that_has_seen_enough_ends_the_program_quietly(tmp_path, program):
+    (tmp_path / "long.txt").write_text("".join(f"Sentence number {n} stands here.\n" for n in range(4000)))
+    command = '"$P" chunk "$F" -c "sentence(8t)" | head -1; echo "${PIPESTATUS[0]}"'
+    done = run_in_shell(command, P=program, F=str(tmp_path / "long.txt"))
+    assert done.stderr == ""
+    first, status = done.stdout.splitlines()
+    assert json.loads(first)["document"] == "long.txt"
+    assert status == "0"
+
+
+def test_a_closed_stdout_is_said_before_work_and_is_no_matter_where_a_file_is_written(small, tmp_path, program):
+    names = {"P": program, "C": str(small / "corpus"), "O": str(tmp_path / "out.jsonl")}
+    done = run_in_shell('"$P" chunk "$C" >&-', **names)
+    refused(done, 1, "the standard output is closed.*--out")
+    done = run_in_shell('"$P" chunk "$C" --out "$O" >&-', **names)
+    assert (done.returncode, (tmp_path / "out.jsonl").exists()) == (0, True)
+    for command in ('"$P" list >&-', '"$P" audit "$C" -c recursive >&-', '"$P" chunk "$C" 2>&- | cat >/dev/null'):
+        done = run_in_shell(command, **names)
+        assert (done.returncode, done.stderr) == (0, ""), command
+
+
+def test_a_comparison_may_run_without_stdout_or_stderr(small, tmp_path, program):
+    names = {"P": program, "C": str(small), "R": str(tmp_path)}
+    command = '"$P" compare "$C/corpus" "$C/questions.jsonl" -c "sentence(40t)" --runs "$R" --name x'
+    assert "Traceback" not in (done := run_in_shell(f"{command} >&-", **names)).stderr
+    assert done.returncode == 0
+    assert (tmp_path / "x" / "leaderboard.json").exists()
+    assert run_in_shell(f"{command} 2>&-", **names).returncode == 0
+    assert run_in_shell(f"{command} --seed -1 2>&-", **names).returncode == 2
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device here that is always full")
+@pytest.mark.parametrize("command", ["list", 'chunk "$C"', 'audit "$C" -c recursive'])
+def test_a_full_stdout_is_one_sentence(small, program, command):
+    done = run_in_shell(f'"$P" {command} >/dev/full', P=program, C=str(small / "corpus"))
+    refused(done, 1, r"^faircut: .*No space left on device\.\n$")
+
+
+def test_chunks_are_never_written_over_the_documents_or_among_them(corpus, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("native")
+    native = folder / "c.jsonl"
+    native.write_text('{"id": "a", "text": "Some text."}\n')
+    (folder / "link.jsonl").symlink_to(native)
+    before = native.read_bytes()
+    refused(faircut("chunk", native, "--out", native), 2, "is .*which is read")
+    refused(faircut("chunk", native, "--out", folder / "link.jsonl"), 2, "is .*which is read")
+    refused(faircut("chunk", folder / "link.jsonl", "--out", native), 2, "is .*which is read")
+    refused(faircut("chunk", folder / "*.jsonl", "--out", native), 2, "is .*which is read")
+    refused(faircut("chunk", corpus, "--out", corpus / "sub" / "x.parquet"), 2, "lies inside .*outside of it")
+    refused(faircut("chunk", ".", "--out", "x.jsonl", cwd=corpus), 2, "lies inside")
+    (folder / "x.jsonl").mkdir()
+    refused(faircut("chunk", corpus, "--out", folder / "x.jsonl"), 2, "is a file, found the folder")
+    assert native.read_bytes() == before
+    assert [p.name for p in corpus.iterdir()] == ["a.md"]
+
+
+def test_a_run_is_never_written_among_the_documents(corpus, tmp_path_factory):
+    path = questions(tmp_path_factory.mktemp("q") / "q.jsonl", GOOD)
+    refused(faircut("compare", ".", path, "-c", "recursive", cwd=corpus), 2, "the run's folder .* lies inside")
+    assert [p.name for p in corpus.iterdir()] == ["a.md"]
+
+
+def test_a_cache_that_is_no_cache_is_refused_before_any_work(small, tmp_path):
+    (tmp_path / "mine.jsonl").write_text('{"id": "a", "text": "The only copy."}\n')
+    base = ["compare", small / "corpus", small / "questions.jsonl", "-c", "recursive", "--runs", tmp_path / "runs"]
+    refused(faircut(*base, "--cache", tmp_path), 1, "a folder or device, not a file")
+    refused(faircut(*base, "--cache", "."), 1, "a folder or device, not a file")
+    refused(faircut(*base, "--cache", tmp_path / "mine.jsonl"), 1, "not a cache of vectors")
+    assert (tmp_path / "mine.jsonl").read_text() == '{"id": "a", "text": "The only copy."}\n'
+    assert [p.name for p in tmp_path.iterdir()] == ["mine.jsonl"]
+
+
+@pytest.mark.parametrize("option", ["--runs", "--cache", "--plan"])
+def test_an_empty_path_is_not_the_current_folder(corpus, tmp_path, option):
+    path = questions(tmp_path / "q.jsonl", GOOD)
+    refused(faircut("compare", corpus, path, "-c", "recursive", option, "", cwd=tmp_path), 2, "the path is empty")
+
+
+def test_an_empty_name_of_the_documents_is_not_the_current_folder(corpus, tmp_path):
+    path = questions(tmp_path / "q.jsonl", GOOD)
+    refused(faircut("chunk", "", cwd=corpus), 1, "the path of the documents is empty")
+    refused(faircut("audit", "", "-c", "recursive", cwd=corpus), 1, "the path of the documents is empty")
+    refused(faircut("compare", "", path, "-c", "recursive", cwd=corpus), 2, "needs 'corpus'")
+    refused(faircut("compare", ".", "", "-c", "recursive", cwd=corpus), 2, "needs 'questions'")
+    refused(faircut("chunk", ".", "--out", "", cwd=corpus), 2, "the path is empty")
+    refused(faircut("audit", ".", "--chunks", "", cwd=corpus), 2, "the path is empty")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--seed", "-1"], "the seed is a whole number from 0"),
+        (["--band", "1e-300"], "band and alpha lie between"),
+        (["--band", "nan"], "band and alpha lie between"),
+        (["--name", "a\udcff"], "name: .* rename it"),
+        (["-c", "fixed(size=1e999)"], "is too large"),
+        (["-c", "fixed(" + "9" * 5000 + "t)"], "at most 15 digits"),
+        (["-c", "semantic(window=99999999999999999999)"], "at most 15 digits"),
+    ],
+)
+def test_a_number_or_name_that_cannot_work_is_a_usage_error(corpus, tmp_path, arguments, said):
+    path = questions(tmp_path / "q.jsonl", GOOD)
+    refused(faircut("compare", corpus, path, "-c", "recursive", *arguments), 2, said)
+
+
+@pytest.mark.parametrize("size", ["-5", "0", "0t", "1e9", "p5", "x"])
+def test_a_ceiling_that_is_no_size_is_a_usage_error(corpus, size):
+    refused(faircut("audit", corpus, "-c", "recursive", "--ceiling", size), 2, "--ceiling is")
+
+
+def test_names_cannot_write_lines_of_their_own_or_move_the_cursor(small, tmp_path):
+    evil = tmp_path / "x\nfaircut: all is well.txt"
+    evil.write_bytes(b"")
+    refused(faircut("chunk", evil), 1, r"x\\nfaircut: all is well\.txt: .*empty")
+    name = "n\x1b]0;pwn\x07\nResult: forged"
+    done = faircut(
+        "compare", small / "corpus", small / "questions.jsonl", "-c", "sentence(40t)", "--runs", tmp_path / "runs",
+        "--name", name,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert not {"\x1b", "\x07"} & set(done.stdout + done.stderr)
+    (result,) = [line for line in done.stdout.splitlines() if line.startswith("Result:")]
+    assert result.startswith(f"Result: {tmp_path}/runs/n\\x1b]0;pwn\\x07\\nResult: forged (")
+
+
+def test_help_without_arguments_is_help_and_nothing_else():
+    done = faircut()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("faircut: Usage: faircut ")
+    assert "is possible" not in done.stderr

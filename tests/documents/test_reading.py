@@ -219,9 +219,9 @@ def test_a_native_corpus_gives_its_documents_with_their_fields(tmp_path, name):
 
 def test_lone_surrogates_nul_and_line_separators_survive(tmp_path):
     text = "a\ud800\0b\u2028c\r\n\U0001f600"
-    path = write_jsonl(tmp_path / "c.jsonl", {"id": "\udfff", "text": text, "media_type": "text/markdown"})
+    path = write_jsonl(tmp_path / "c.jsonl", {"id": "\0\u2028", "text": text, "media_type": "text/markdown"})
     (document,) = read_corpus(path)
-    assert (document.id, document.text) == ("\udfff", text)
+    assert (document.id, document.text) == ("\0\u2028", text)
 
 
 @pytest.mark.parametrize(
@@ -234,6 +234,11 @@ def test_lone_surrogates_nul_and_line_separators_survive(tmp_path):
         ('{"text": "x"}', r'c\.jsonl:2: a document needs an "id"'),
         ('{"id": " ", "text": "x"}', r'c\.jsonl:2: a document needs an "id"'),
         ('{"id": 3, "text": "x"}', r'c\.jsonl:2: "id" must be text, found int 3'),
+        ('{"id": "b\\ud800", "text": "x"}', r"c\.jsonl:2: the id 'b\\ud800' has half a character .* another id"),
+        ('{"id": "b", "text": "x", "language": "../../etc"}', r'c\.jsonl:2: "language" must be a language tag'),
+        ('{"id": "b", "text": "x", "language": "\\u0000"}', r'c\.jsonl:2: "language" must be a language tag'),
+        ('{"id": "b", "text": "x", "language": "\\ud800"}', r'c\.jsonl:2: "language" must be a language tag'),
+        ('{"id": "b", "text": "x", "language": "de\\n"}', r'c\.jsonl:2: "language" must be a language tag'),
         ('{"id": "b", "text": ["x"]}', r'c\.jsonl:2: "text" must be text, found list'),
         ('{"id": "b", "text": " \\n"}', r"c\.jsonl:2: the document 'b' has no text"),
         ('{"id": "b"}', r"c\.jsonl:2: the document 'b' has no text"),
@@ -294,3 +299,34 @@ def test_a_native_corpus_in_a_folder_is_skipped_and_the_warning_says_how_to_read
     write_jsonl(tmp_path / "corpus.jsonl.gz", {"id": "a", "text": "x"})
     with pytest.warns(FaircutWarning, match="read when it is named itself"):
         assert ids(tmp_path) == ["a.txt"]
+
+
+def test_a_file_name_that_is_not_utf_8_is_refused_with_what_to_do(tmp_path):
+    name = os.fsdecode(b"caf\xe9.txt")
+    try:
+        write(tmp_path, a_txt="x")
+        (tmp_path / name).write_text("x")
+    except (OSError, UnicodeError):
+        pytest.skip("this file system takes UTF-8 only")
+    with pytest.raises(DocumentError, match="not UTF-8; rename it"):
+        read(tmp_path / name)
+    with pytest.raises(DocumentError, match="not UTF-8; rename it"):
+        ids(tmp_path)
+    errors = []
+    assert ids(tmp_path, on_error=errors.append) == ["a.txt"]
+    assert len(errors) == 1
+
+
+@pytest.mark.parametrize("source", ["", " "])
+def test_an_empty_path_is_not_the_current_folder(tmp_path, monkeypatch, source):
+    write(tmp_path, a_txt="x")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DocumentError, match="the path of the documents is empty"):
+        read_corpus(source)
+    assert ids(".") == ["a.txt"]
+
+
+@pytest.mark.parametrize("language", ["de", "pt-BR", "pt_BR", "zh-Hant-TW", "english"])
+def test_language_tags_are_kept(tmp_path, language):
+    path = write_jsonl(tmp_path / "c.jsonl", {"id": "a", "text": "x", "language": language})
+    assert [d.language for d in read_corpus(path)] == [language]

@@ -12,9 +12,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from faircut.embedding.cache import CachedEmbedder
+from faircut.embedding.cache import CachedEmbedder, check_cache, default_cache
 from faircut.embedding.checks import OverlongWarning, report_overlong, unit_rows
-from faircut.errors import EmbeddingError, FaircutWarning
+from faircut.errors import EmbeddingError, FaircutWarning, StoreError
 
 
 class _Words:
@@ -223,13 +223,81 @@ def test_processes_may_share_one_file_from_its_first_moment(path):
     assert _rows(path) == 9000
 
 
+@pytest.fixture
+def default(tmp_path, monkeypatch):
+    monkeypatch.setenv("FAIRCUT_CACHE", str(tmp_path / "cache"))
+    default_cache().parent.mkdir()
+    return default_cache()
+
+
 @pytest.mark.parametrize("content", [b"this is not a database" * 1000, b"SQLite format 3\x00" + b"\xff" * 5000])
-def test_a_file_that_is_no_database_is_moved_aside_and_begun_again(path, cached, content):
-    path.write_bytes(content)
-    outer = cached()
-    with pytest.warns(FaircutWarning, match=r"damaged .* moved to vectors.db.damaged-1"):
+def test_the_default_file_damaged_beyond_recognition_is_moved_aside_and_begun_again(default, cached, content):
+    default.write_bytes(content)
+    check_cache(default)
+    outer = cached(where=default)
+    with pytest.warns(FaircutWarning, match=r"damaged .* moved to vectors.sqlite.damaged-1"):
         outer.embed(["text"], "passage")
-    assert path.with_name("vectors.db.damaged-1").read_bytes() == content
+    assert default.with_name("vectors.sqlite.damaged-1").read_bytes() == content
+    again = cached(where=default)
+    again.embed(["text"], "passage")
+    assert again.stats.hits == 1
+
+
+def _foreign_database(path):
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE vectors (mine)")
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: path.write_text('{"id": "a", "text": "the corpus"}'),
+        lambda path: path.write_bytes(b"SQLite format 3\x00" + b"\xff" * 5000),
+        _foreign_database,
+    ],
+    ids=["corpus", "damaged", "database"],
+)
+def test_a_file_of_the_users_is_refused_and_left_as_it_is(path, cached, make):
+    make(path)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"vectors\.db: not a cache of vectors of faircut; name another file"):
+        check_cache(path)
+    with pytest.raises(StoreError, match="not a cache of vectors"):
+        cached().embed(["text"], "passage")
+    assert path.read_bytes() == before
+    assert [p.name for p in path.parent.iterdir()] == ["vectors.db"]
+
+
+def test_a_folder_or_device_is_refused(tmp_path, cached):
+    for place in (tmp_path, Path("/dev/null")):
+        with pytest.raises(StoreError, match="name a file"):
+            check_cache(place)
+    with pytest.raises(StoreError, match="a folder or device"):
+        cached(where=tmp_path).embed(["text"], "passage")
+
+
+def test_what_is_ours_new_or_empty_passes_and_looking_changes_nothing(path, cached):
+    check_cache(path)
+    assert not path.exists()
+    path.touch()
+    check_cache(path)
+    outer = cached()
+    outer.embed(["text"], "passage")
+    check_cache(path)  # still open: the mark is in the file itself, not only in its log
+    outer.close()
+    check_cache(path)
+    assert path.read_bytes()[68:72] == b"fcut"
+
+
+def test_a_file_from_before_the_mark_is_still_ours(path, cached):
+    first = cached()
+    first.embed(["text"], "passage")
+    first.close()
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA application_id = 0")
+    connection.close()
     again = cached()
     again.embed(["text"], "passage")
     assert again.stats.hits == 1
@@ -265,6 +333,7 @@ def test_a_stored_vector_that_is_not_a_unit_vector_is_made_again(path, cached):
 
 def test_a_file_of_another_format_is_moved_aside(path, cached):
     connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA application_id = {int.from_bytes(b'fcut')}")
     connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.warns(FaircutWarning, match="format 99, expected 1"):

@@ -68,6 +68,7 @@ def test_a_quote_beside_offsets_must_agree_with_them(tmp_path):
     [
         ({"id": "absent"}, '"id" must be a text that is not blank, found nothing.'),
         ({"id": 7}, '"id" must be a text that is not blank, found 7.'),
+        ({"id": "q\ud800"}, "the id 'q\\ud800' has half a character (a lone surrogate); give the question another id."),
         ({"question": " "}, "\"question\" must be a text that is not blank, found ' '."),
         ({"gold": "absent"}, '"gold" must be a list with at least one piece of evidence, found nothing.'),
         ({"gold": []}, '"gold" must be a list with at least one piece of evidence, found [].'),
@@ -168,7 +169,7 @@ def test_a_file_that_is_missing_damaged_or_empty_is_told(tmp_path):
 def test_what_is_written_is_read_back_and_equal_questions_give_equal_bytes(tmp_path, name):
     questions = [
         Question("1", "Wo? 👩‍🚀\u2028", (Evidence("fees.md", Span(0, 3)),)),
-        Question("\ud800", "lone \udfff", (Evidence("fees.md", Span(0, 3)), Evidence("fees.md", Span(4, 9))), "any"),
+        Question("2\0", "lone \udfff", (Evidence("fees.md", Span(0, 3)), Evidence("fees.md", Span(4, 9))), "any"),
         Question("3", "x", (Evidence("other.md", Span(1, 3)),), "any", "other.md"),
     ]
     write_questions(tmp_path / name, questions)
@@ -188,7 +189,7 @@ def test_a_failed_write_keeps_the_earlier_file(tmp_path):
         yield Question("2", "x", (Evidence("d", Span(0, 1)),))
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(StoreError, match="No space left"):
+    with pytest.raises(OSError, match="No space left"):  # of the questions, not of the file
         write_questions(path, questions())
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
@@ -233,3 +234,11 @@ def test_real_questions_fit_their_documents(shared_data):
     for name, count in (("chroma", 472), ("contractnli_dev", 614), ("jsquad_valid", 4442), ("qmsum_val", 237)):
         documents = {d.id: d for d in read_corpus(shared_data / name / "corpus.jsonl.gz")}
         assert len(read_questions(shared_data / name / "questions.jsonl.gz", documents)) == count
+
+
+def test_a_line_end_in_the_name_of_the_file_cannot_make_a_line_of_its_own(tmp_path):
+    path = tmp_path / "q\nfaircut: all is well.jsonl"
+    path.write_text('{"id": "1"}\n{"id": "2"}\n')
+    with pytest.raises(QuestionError) as caught:
+        read_questions(path, DOCUMENTS)
+    assert not any(line.startswith("faircut: all is well") for line in str(caught.value).splitlines())

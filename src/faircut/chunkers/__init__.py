@@ -6,12 +6,15 @@ To add a chunker, write its file beside these and add its class to ``CHUNKERS``;
 from faircut.chunkers.contract import Chunker, Models
 from faircut.chunkers.cuts import CUT_RULES
 from faircut.chunkers.fixed import Fixed
+from faircut.chunkers.hybrid import Hybrid
+from faircut.chunkers.optimal import Optimal
 from faircut.chunkers.paragraph import Paragraph
 from faircut.chunkers.python import PythonChunker
 from faircut.chunkers.recursive import Recursive
 from faircut.chunkers.semantic import Semantic
 from faircut.chunkers.sentence import Sentence
 from faircut.chunkers.shuffled import Shuffled
+from faircut.chunkers.structure import Structure
 from faircut.specs import Preset, Registry, Spec
 
 __all__ = ["BUILT_IN", "CHUNKERS", "PRESETS", "Chunker", "Models", "build"]
@@ -46,14 +49,15 @@ PRESETS = (
 
 CHUNKERS = Registry(
     kind="chunker",
-    classes=(Fixed, Recursive, Paragraph, Sentence, Semantic, Shuffled, PythonChunker),
+    classes=(Fixed, Recursive, Paragraph, Sentence, Semantic, Structure, Hybrid, Optimal, Shuffled, PythonChunker),
     presets=PRESETS,
     parts=CUT_RULES,
 )
 """All chunkers; the cut rules (``CUT_RULES``) stand inside ``semantic`` only."""
 
 BUILT_IN = (
-    *("fixed", "recursive", "paragraph", "sentence", "semantic", "shuffled(recursive)"),
+    *("fixed", "recursive", "paragraph", "sentence", "semantic", "structure", "hybrid", "optimal"),
+    *("optimal(local=true)", "optimal(vectors=true)", "shuffled(recursive)"),
     *(preset.name for preset in PRESETS),
 )
 """Specs of every chunker that needs no more than its defaults; ``python:module:function`` needs the user's function."""

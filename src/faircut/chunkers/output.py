@@ -5,9 +5,12 @@ chunkers, atomic writing to the caller.
 """
 
 import json
+import re
+import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, Any
+from itertools import takewhile
+from typing import IO, Any, NamedTuple
 
 from faircut.errors import DocumentError
 from faircut.records import Block, Chunk, Document, Span
@@ -15,7 +18,8 @@ from faircut.text.contract import TokenCounter
 
 __all__ = ["chunk_records", "read_chunk_records", "record_chunk", "write_jsonl", "write_parquet"]
 
-LINE_ENDS = ("\r\n", "\n", "\r")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SHOWN = 40  # characters of a wrong value that an error shows
 
 
 def chunk_records(document: Document, chunks: Sequence[Chunk], tokenizer: TokenCounter) -> Iterator[dict[str, Any]]:
@@ -45,34 +49,36 @@ def _optional(document: Document, first: int, last: int, paths: "_Paths") -> dic
     pages = sorted({b.page for b in _blocks_between(document, first, last) if b.page is not None})
     if pages:
         extra["pages"] = pages
-    if paths:
-        at = bisect_right([place for place, _ in paths], last) - 1
-        inside = bisect_right([place for place, _ in paths], first) - 1
-        extra["headings"] = list(paths[inside if inside >= 0 else at][1]) if at >= 0 else []
+    if paths.places:
+        inside = bisect_right(paths.places, first) or bisect_right(paths.places, last)
+        extra["headings"] = list(paths.titles[inside - 1]) if inside else []
     return extra
 
 
-def _blocks_between(document: Document, first: int, last: int) -> Iterable[Block]:
+def _blocks_between(document: Document, first: int, last: int) -> Iterator[Block]:
     begin = bisect_right(document.blocks, first, key=lambda b: b.span.end)
-    for block in document.blocks[begin:]:
-        if block.span.start > last:
-            return
-        yield block
+    inside = takewhile(lambda at: document.blocks[at].span.start <= last, range(begin, len(document.blocks)))
+    return (document.blocks[at] for at in inside)
 
 
-_Paths = list[tuple[int, tuple[str, ...]]]
+class _Paths(NamedTuple):
+    """The heading path that holds from each heading on: where the headings begin, and the path's titles there."""
+
+    places: list[int]
+    titles: list[tuple[str, ...]]
 
 
 def _heading_paths(document: Document) -> _Paths:
-    """The heading path that holds from each heading on, in document order."""
-    paths: _Paths = []
+    """All heading paths in document order."""
+    paths = _Paths([], [])
     open_headings: list[tuple[int, str]] = []
     for block in document.blocks:
         if block.kind == "heading":
             level = block.level or 1
             title = document.text[block.span.start : block.span.end].strip().strip("#=-").strip().partition("\n")[0]
             open_headings = [h for h in open_headings if h[0] < level] + [(level, title)]
-            paths.append((block.span.start, tuple(text for _, text in open_headings)))
+            paths.places.append(block.span.start)
+            paths.titles.append(tuple(text for _, text in open_headings))
     return paths
 
 
@@ -122,7 +128,7 @@ def write_parquet(records: Iterable[dict[str, Any]], file: IO[bytes]) -> int:
 def _utf8(value: Any) -> Any:
     if isinstance(value, list):
         return [_utf8(v) for v in value]
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+    return _SURROGATE.sub("\ufffd", value) if isinstance(value, str) and not value.isascii() else value
 
 
 def record_chunk(record: Any, place: str) -> Chunk:
@@ -132,12 +138,36 @@ def record_chunk(record: Any, place: str) -> Chunk:
         DocumentError: a field is missing or of the wrong kind; says where.
     """
     try:
-        spans = tuple(Span(int(start), int(end)) for start, end in record["spans"])
+        spans = tuple(Span(_offset(start), _offset(end)) for start, end in record["spans"])
         context = record.get("context") or ""
-        return Chunk(str(record["document"]), spans, str(record["text"]), str(context))
+        return Chunk(_document_id(record["document"]), spans, _text("text", record["text"]), _text("context", context))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         wanted = '{"document": ..., "spans": [[start, end]], "text": ...}'
-        raise DocumentError(f"{place}: not a chunk record ({error}); expected {wanted}.") from error
+        raise DocumentError(f"{place}: not a chunk record ({reason}); expected {wanted}.") from error
+
+
+def _offset(value: Any) -> int:
+    """A whole number of code points, also when it was written as 5.0.
+
+    Raises:
+        TypeError: it is none, or beyond any text.
+    """
+    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not is_whole or abs(value) > sys.maxsize:
+        raise TypeError(f"an offset must be a whole number of characters, found {str(value)[:_SHOWN]}")
+    return int(value)
+
+
+def _document_id(value: Any) -> str:
+    """The id; numbers, which other tools count documents by, become text."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else _text("document", value)
+
+
+def _text(field: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{field} must be a string, found {type(value).__name__}")
+    return value
 
 
 def read_chunk_records(path: str) -> Iterator[Chunk]:
@@ -158,5 +188,7 @@ def read_chunk_records(path: str) -> Iterator[Chunk]:
 def _json(line: str, place: str) -> Any:
     try:
         return json.loads(line)
+    except RecursionError as error:
+        raise DocumentError(f"{place}: nested too deep for a chunk record.") from error
     except ValueError as error:
         raise DocumentError(f"{place}: not JSON ({error}).") from error

@@ -9,19 +9,22 @@ import inspect
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from faircut.chunkers.align import Alignment, align
 from faircut.chunkers.contract import Models
-from faircut.errors import ChunkingError, FaircutWarning, SpecError, nearest
+from faircut.chunkers.user_code import code_hash
+from faircut.errors import ChunkingError, FaircutError, FaircutWarning, SpecError, nearest
 from faircut.records import Chunk, Document
 from faircut.specs import Percentile, Registry, Size, Spec, Value, spec_text
 
 __all__ = ["PythonChunker"]
 
 _METHODS = ("split_text", "chunk", "chunks", "__call__")  # LangChain and LlamaIndex, chonkie, text-splitter, semchunk
+_SAID = 200  # characters of a foreign error that are repeated
 _FORM = "python:module:function, or python:module:factory(chunk_size=500)"
 
 
@@ -36,6 +39,8 @@ class PythonChunker:
     them.
     The working directory is searched after all else, so a module beside the documents is found.
 
+    ``fingerprint`` changes when the user's code does.
+
     Raises:
         SpecError: the module or the name in it cannot be imported, or does not make a splitter.
     """
@@ -47,14 +52,22 @@ class PythonChunker:
     args: tuple[Value, ...] = ()
     kwargs: tuple[tuple[str, Value], ...] = ()
     _split: Callable[[str], Any] = field(init=False, repr=False, compare=False)
+    _fingerprint: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        found = _resolve(self.target)
-        args = [_argument(value) for value in self.args]
-        kwargs = {key: _argument(value) for key, value in self.kwargs}
-        object.__setattr__(self, "_split", _splitter(self.target, found, args, kwargs))
+        with _said_as(SpecError, f"'python:{self.target}' cannot be built"):
+            found = _resolve(self.target)
+            args = [_argument(value) for value in self.args]
+            kwargs = {key: _argument(value) for key, value in self.kwargs}
+            object.__setattr__(self, "_split", _splitter(self.target, found, args, kwargs))
+        object.__setattr__(self, "_fingerprint", code_hash(target.partition(":")[0] for target in _targets(self)))
 
     __str__ = spec_text
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the code behind the splitter and its parameters, as it was when this was built."""
+        return self._fingerprint
 
     @classmethod
     def from_spec(cls, spec: Spec, registry: Registry) -> "PythonChunker":  # noqa: ARG003  # the registry's protocol
@@ -73,13 +86,16 @@ class PythonChunker:
 
         Raises:
             TypeError: the document is not a ``Document``.
-            ChunkingError: the splitter failed, returned no texts, or none of its pieces is in the document.
+            ChunkingError: the splitter failed, returned nothing or no texts, or none of its pieces is in the document.
         """
         if not isinstance(document, Document):
             raise TypeError(f"a chunker takes a Document, found {type(document).__name__}")
         if not document.text or document.text.isspace():
             return []
         pieces = self.pieces(document)
+        if not any(piece.strip() for piece in pieces):
+            count = len(document.text)
+            raise ChunkingError(f"{self} returned nothing for document {document.id!r} of {count} characters.")
         alignment = align(document.text, pieces)
         self._report(document, pieces, alignment)
         spans = alignment.found
@@ -91,13 +107,10 @@ class PythonChunker:
         Raises:
             ChunkingError: the splitter failed or returned something else than texts.
         """
-        try:
+        with _said_as(ChunkingError, f"{self} failed on document {document.id!r}"):
             result = self._split(document.text)
             items = list(result) if isinstance(result, Iterable) and not isinstance(result, (str, bytes)) else None
-        except Exception as error:  # the splitter is the user's: whatever it raises is its failure on this document
-            what = f"{type(error).__name__}: {error}"
-            raise ChunkingError(f"{self} failed on document {document.id!r}: {what}") from error
-        texts = None if items is None else [_text_of(item) for item in items]
+            texts = None if items is None else [_text_of(item) for item in items]
         if texts is None or None in texts:
             odd = result if texts is None or items is None else items[texts.index(None)]
             raise ChunkingError(
@@ -119,6 +132,21 @@ class PythonChunker:
         warnings.warn(message, FaircutWarning, stacklevel=3)
 
 
+@contextmanager
+def _said_as(kind: type[FaircutError], what: str) -> Iterator[None]:
+    """Turn whatever the user's code raises into one sentence; an error of this kind has one, and Ctrl-C is passed on.
+
+    ``sys.exit`` and the panics of libraries written in Rust are no ``Exception``, and no reason to stop without a word.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, kind):
+        raise
+    except BaseException as error:
+        said = " ".join(str(error).split())[:_SAID]
+        raise kind(f"{what}: {type(error).__name__}{': ' if said else ''}{said}") from error
+
+
 def _resolve(target: str) -> Any:
     """The object ``module:attribute``.
 
@@ -128,21 +156,38 @@ def _resolve(target: str) -> Any:
     module_name, _, path = target.partition(":")
     if not module_name or not path:
         raise SpecError(f"a Python splitter is written {_FORM}; found 'python:{target}'.")
+    with _said_as(SpecError, f"cannot import {module_name!r} for 'python:{target}'"):
+        found = _module(module_name, target)
+        for part in path.split("."):
+            if not hasattr(found, part):
+                public = [name for name in dir(found) if not name.startswith("_")]
+                close = nearest(part, public).split(" Possible:")[0].rstrip(".")
+                raise SpecError(f"{module_name!r} has no {path!r} for 'python:{target}'{close}.")
+            found = getattr(found, part)
+    return found
+
+
+def _module(name: str, target: str) -> Any:
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
+    importlib.invalidate_caches()  # the module may have been written a moment ago
     try:
-        found: Any = importlib.import_module(module_name)
+        return importlib.import_module(name)
     except ImportError as error:
         raise SpecError(
-            f"cannot import {module_name!r} for 'python:{target}': {error}. Install it, or run where it lies."
+            f"cannot import {name!r} for 'python:{target}': {error}. Install it, or run where it lies."
         ) from error
-    for part in path.split("."):
-        if not hasattr(found, part):
-            public = [name for name in dir(found) if not name.startswith("_")]
-            close = nearest(part, public).split(" Possible:")[0].rstrip(".")
-            raise SpecError(f"{module_name!r} has no {path!r} for 'python:{target}'{close}.")
-        found = getattr(found, part)
-    return found
+
+
+def _targets(part: Any) -> Iterator[str]:
+    """The targets of a splitter, or of a spec in its parameters, and of all ``python:`` specs inside."""
+    if isinstance(part, Spec) and part.name.startswith(PythonChunker.prefix):
+        yield part.name.removeprefix(PythonChunker.prefix)
+    if isinstance(part, PythonChunker):
+        yield part.target
+    if isinstance(part, (Spec, PythonChunker)):
+        for value in (*part.args, *(value for _, value in part.kwargs)):
+            yield from _targets(value)
 
 
 def _argument(value: Value) -> Any:
@@ -152,11 +197,11 @@ def _argument(value: Value) -> Any:
     if not isinstance(value, Spec):
         return value
     if value.name.startswith(PythonChunker.prefix):
-        found = _resolve(value.name.removeprefix(PythonChunker.prefix))
-        has_arguments = bool(value.args or value.kwargs)
-        return (
-            found(*map(_argument, value.args), **{k: _argument(v) for k, v in value.kwargs}) if has_arguments else found
-        )
+        target = value.name.removeprefix(PythonChunker.prefix)
+        found = _resolve(target)
+        if not value.args and not value.kwargs:
+            return found
+        return _make(target, found, list(map(_argument, value.args)), {k: _argument(v) for k, v in value.kwargs})
     if value.args or value.kwargs:
         raise SpecError(f"a Python splitter takes plain values or python: specs, found {value}.")
     return value.name
@@ -193,10 +238,8 @@ def _accepts(function: Callable[..., Any], text: str | None, args: list[Any], kw
 
 
 def _make(target: str, factory: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-    try:
+    with _said_as(SpecError, f"'python:{target}' cannot be built"):
         return factory(*args, **kwargs)
-    except Exception as error:  # the factory is the user's: whatever it raises means that it cannot be built so
-        raise SpecError(f"'python:{target}' cannot be built: {type(error).__name__}: {error}") from error
 
 
 def _text_of(piece: Any) -> str | None:

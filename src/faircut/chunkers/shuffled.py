@@ -4,6 +4,7 @@ A document goes in and is cut by the inner chunker; out come chunks of the same 
 shows is left to the comparison: a chunker that does not beat its control owes its score to sizes, not to boundaries.
 """
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +22,14 @@ from faircut.specs import Size, spec_text
 __all__ = ["Shuffled"]
 
 _UNLIMITED = 2**62
+_NOT_BLANK = re.compile(r"\S")
 
 _Edge = Literal["sentence", "word", "anywhere"]
 """Where a chunk begins or ends: at a sentence's edge, at a word's, or inside a word."""
+
+
+_Inside = Literal["word", "anywhere"]
+"""As above, for what does not begin with a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +134,7 @@ def _lengths(ruler: Ruler, chunks: Sequence[Chunk], places: Sequence[int]) -> li
 
 def _edge(text: str, places: Sequence[int], position: int) -> _Edge:
     at = bisect_left(places, position)
-    if at < len(places) and (places[at] == position or text[position : places[at]].isspace()):
+    if at < len(places) and not _NOT_BLANK.search(text, position, places[at]):
         return "sentence"
     inside = 0 < position < len(text) and not (text[position - 1].isspace() or text[position].isspace())
     return "anywhere" if inside else "word"
@@ -176,15 +182,34 @@ def _end(ruler: Ruler, places: Sequence[int], start: int, wanted: int | None, le
 def _begin(ruler: Ruler, places: Sequence[int], before: Piece, end: int, length: _Length) -> int:
     """Where a piece to ``end`` begins that shares with the one before what its length did, or less under the ceiling.
 
-    Shortened token by token, because joined words may have more tokens than their parts.
+    Found by halving, because joined words may have more tokens than their parts.
     """
     _, reached = trim(ruler.document, before.start, before.end)
-    most = min(length.shared, ruler.limit - ruler.length(reached, end))
-    for shared in range(most, 0, -1):
-        start = ruler.overlap_start(reached, shared, at="anywhere" if length.begin == "anywhere" else "word")
-        at = bisect_left(places, start) if length.begin == "sentence" else 0
-        sentences = sorted(places[max(at - 1, 0) : at + 1], key=lambda place: abs(place - start)) if at else []
-        for place in (*sentences, start):
-            if before.start < place < reached and ruler.fits(place, end):
+    at: _Inside = "anywhere" if length.begin == "anywhere" else "word"
+
+    def begin(shared: int) -> int | None:
+        """The place for an overlap of ``shared``; None where it is too much."""
+        start = max(before.start, ruler.overlap_start(reached, shared, at=at))
+        for place in (*_nearest(places, start, length.begin), start):
+            if before.start <= place < reached and ruler.fits(place, end):
                 return place
-    return before.end
+        return before.end if ruler.fits(start, end) else None
+
+    fitting, most = 0, min(length.shared, ruler.limit - ruler.length(reached, end))
+    shared, place = most, before.end
+    while fitting < most:
+        found = begin(shared)
+        if found is None:
+            most = shared - 1
+        else:
+            fitting, place = shared, found
+        shared = (fitting + most + 1) // 2
+    return place
+
+
+def _nearest(places: Sequence[int], position: int, edge: _Edge) -> list[int]:
+    """The begins of sentences on both sides of a position, the nearer one first; none where no sentence is wanted."""
+    if edge != "sentence":
+        return []
+    at = bisect_left(places, position)
+    return sorted(places[max(at - 1, 0) : at + 1], key=lambda place: abs(place - position))

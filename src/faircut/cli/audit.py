@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from faircut.cli.console import complain, progress_display
+from faircut.cli.console import complain, path_from, progress_display
 from faircut.report.safe import printable
 
 if TYPE_CHECKING:
@@ -23,7 +23,13 @@ def audit(
         list[str] | None, typer.Option("--chunker", "-c", help="A chunker's spec; give it for each.")
     ] = None,
     chunks: Annotated[
-        Path | None, typer.Option("--chunks", help="A chunks.jsonl of any tool, with document, spans and text.")
+        Path | None,
+        typer.Option(
+            "--chunks",
+            parser=path_from,
+            metavar="FILE",
+            help="A chunks.jsonl of any tool, with document, spans and text.",
+        ),
     ] = None,
     ceiling: Annotated[
         str | None, typer.Option("--ceiling", help="The largest size allowed, such as 512t or 500c.")
@@ -90,7 +96,10 @@ def _size(text: str | None) -> Any:
     values = parse_spec(f"ceiling({text})").args
     if len(values) != 1 or not isinstance(values[0], (Size, int)) or isinstance(values[0], bool):
         raise SpecError(f"--ceiling is a size such as 512t, 512w or 500c, found {text!r}.")
-    return Size(values[0]) if isinstance(values[0], int) else values[0]
+    size = Size(values[0]) if isinstance(values[0], int) else values[0]
+    if size.amount < 1:
+        raise SpecError(f"--ceiling is at least 1, found {text!r}.")
+    return size
 
 
 def _by_document(path: Path, documents: list[str]) -> dict[str, list[Any]]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from faircut.cli.console import Advance, complain, progress_display
+from faircut.cli.console import Advance, check_outside, complain, path_from, progress_display
 
 __all__ = ["chunk"]
 
@@ -19,7 +19,13 @@ def chunk(
     ] = "recursive",
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="chunks.jsonl or chunks.parquet; without it, JSON lines on stdout."),
+        typer.Option(
+            "--out",
+            "-o",
+            parser=path_from,
+            metavar="FILE",
+            help="chunks.jsonl or chunks.parquet; without it, JSON lines on stdout.",
+        ),
     ] = None,
     embedder: Annotated[
         str, typer.Option("--embedder", "-e", help="Whose tokens are counted, and whose vectors are used where needed.")
@@ -29,11 +35,9 @@ def chunk(
     from faircut.chunkers import build
     from faircut.chunkers.output import write_jsonl, write_parquet
     from faircut.embedding import EMBEDDERS
-    from faircut.errors import PlanError
     from faircut.files import write_atomically
 
-    if out is not None and out.suffix not in (".jsonl", ".parquet"):
-        raise PlanError(f"--out must end in .jsonl or .parquet, found {out}.")
+    _check_out(out, path)
     cutter, model = build(chunker), EMBEDDERS.build(embedder)
     counts = {"documents": 0}
     with progress_display() as advance:
@@ -49,6 +53,20 @@ def chunk(
 
             write_atomically(out, fill)
     complain(f"{written} chunks of {counts['documents']} documents{f' in {out}' if out else ''}.")
+
+
+def _check_out(out: Path | None, source: str) -> None:
+    from faircut.errors import PlanError, StoreError
+
+    if out is None:
+        if sys.stdout is None:
+            raise StoreError("the standard output is closed, there is nowhere to write; name a file with --out.")
+        return
+    if out.suffix not in (".jsonl", ".parquet"):
+        raise PlanError(f"--out must end in .jsonl or .parquet, found {out}.")
+    if out.is_dir():
+        raise PlanError(f"--out is a file, found the folder {out}.")
+    check_outside(out, source, "--out")
 
 
 def _records(path: str, cutter: Any, model: Any, counts: dict[str, int], advance: Advance) -> Iterator[dict[str, Any]]:

@@ -1,12 +1,14 @@
 """``faircut compare``: run a comparison and print its leaderboard."""
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from faircut.cli.console import complain, progress_display
+from faircut.cli.console import check_outside, complain, path_from, progress_display
+from faircut.report.safe import printable
 
 if TYPE_CHECKING:
     from faircut.evaluation.power import PlannedPower
@@ -19,7 +21,8 @@ def compare(
     corpus: Annotated[str | None, typer.Argument(help="A file, a folder, a glob or corpus.jsonl[.gz].")] = None,
     questions: Annotated[str | None, typer.Argument(help="questions.jsonl[.gz] with evidence.")] = None,
     plan: Annotated[
-        Path | None, typer.Option("--plan", "-p", help="A plan in TOML; flags given beside it win.")
+        Path | None,
+        typer.Option("--plan", "-p", parser=path_from, metavar="FILE", help="A plan in TOML; flags beside it win."),
     ] = None,
     chunker: Annotated[
         list[str] | None,
@@ -42,13 +45,17 @@ def compare(
     name: Annotated[
         str | None, typer.Option("--name", "-n", help="The run's name; the same name continues it.")
     ] = None,
-    runs: Annotated[Path, typer.Option("--runs", help="Where run folders are made.")] = Path("runs"),
+    runs: Annotated[
+        Path, typer.Option("--runs", parser=path_from, metavar="FOLDER", help="Where run folders are made.")
+    ] = Path("runs"),
     cache: Annotated[
-        Path | None, typer.Option("--cache", help="The file of vectors [in the user's cache folder].")
+        Path | None,
+        typer.Option("--cache", parser=path_from, metavar="FILE", help="The file of vectors [in the user's cache]."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print leaderboard.json instead of tables.")] = False,
 ) -> None:
     """Compare chunkers end to end on your documents and questions."""
+    from faircut.embedding.cache import check_cache
     from faircut.experiment.run import default_name, run
 
     given = {
@@ -58,6 +65,9 @@ def compare(
     }  # fmt: skip
     asked = _plan(plan, {key: value for key, value in given.items() if value not in (None, [])})
     folder = runs / (_safe_name(asked.name) if asked.name else default_name(asked))
+    check_outside(folder, asked.corpus, "the run's folder")
+    if cache is not None:
+        check_cache(cache)
     with progress_display() as advance:
         leaderboard = run(asked, folder, cache=cache, advance=advance, announce=_announce)
     _show(leaderboard, folder, as_json=as_json)
@@ -98,8 +108,10 @@ def _show(leaderboard: dict[str, Any], folder: Path, *, as_json: bool) -> None:
     from faircut.report.data import results_of
     from faircut.report.terminal import print_results
 
+    if sys.stdout is None:
+        return  # closed by the caller; all is in the folder
     console = Console()
     if not console.is_terminal:
         console = Console(width=140)
     print_results(results_of(leaderboard), console)
-    typer.echo(f"Result: {folder} (leaderboard.json, plan.toml, tables in chunks/ hits/ scores/)")
+    typer.echo(f"Result: {printable(str(folder))} (leaderboard.json, plan.toml, tables in chunks/ hits/ scores/)")

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from faircut.report.safe import printable
+
 __all__ = ["app"]
 
 app = typer.Typer(help="Install the weights of embedders.", no_args_is_help=True, rich_markup_mode=None)
@@ -25,4 +27,4 @@ def install(name: Annotated[str, typer.Argument(help="The model to install: mini
 
     if name != "minilm":
         raise SpecError(f"no weights to install for {name!r}{nearest(name, ['minilm'])}")
-    typer.echo(f"minilm is ready in {install_minilm()}")
+    typer.echo(f"minilm is ready in {printable(str(install_minilm()))}")

@@ -3,6 +3,7 @@
 Other keys are left alone. Whether ids repeat is seen where the corpus is put together (``reading.py``).
 """
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -12,12 +13,14 @@ from faircut.documents.jsonl import LineError, numbered_lines, parse_object
 from faircut.documents.markdown import markdown_blocks
 from faircut.documents.plain import plain_blocks
 from faircut.errors import DocumentError
+from faircut.files import is_utf8
 from faircut.records import Block, Document
 
 __all__ = ["NATIVE_EXTENSIONS", "native_entries"]
 
 NATIVE_EXTENSIONS = (".jsonl", ".jsonl.gz")
 
+_LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,8}")
 _BLOCKS: dict[str, Callable[[str], tuple[Block, ...]]] = {"text/markdown": markdown_blocks}
 
 
@@ -49,6 +52,8 @@ def _from_object(value: dict[str, Any]) -> Document:
     identity, text = _text(value, "id"), _text(value, "text")
     if identity is None or not identity.strip():
         raise ValueError('a document needs an "id"')
+    if not is_utf8(identity):
+        raise ValueError(f"the id {identity!r} has half a character (a lone surrogate); give the document another id")
     if text is None or not text.strip():
         raise ValueError(f"the document {identity!r} has no text; give it one or remove the line")
     media_type = _text(value, "media_type") or "text/plain"
@@ -59,8 +64,15 @@ def _from_object(value: dict[str, Any]) -> Document:
         title=_text(value, "title") or "",
         source=_text(value, "source") or "",
         media_type=media_type,
-        language=_text(value, "language") or None,
+        language=_language(value),
     )
+
+
+def _language(value: dict[str, Any]) -> str | None:
+    found = _text(value, "language") or None
+    if found is not None and not _LANGUAGE_TAG.fullmatch(found):
+        raise ValueError(f'"language" must be a language tag such as de or pt-BR, found {found!r:.40}')
+    return found
 
 
 def _text(value: dict[str, Any], key: str) -> str | None:

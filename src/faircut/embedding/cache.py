@@ -16,13 +16,32 @@ from numpy.typing import NDArray
 
 from faircut.embedding.checks import OverlongWarning, checked_texts, checked_vectors, encodable, report_overlong
 from faircut.embedding.contract import Embedder, Progress, Role, Vectors
-from faircut.embedding.vector_store import VectorStore
+from faircut.embedding.vector_store import VectorStore, check_is_ours
+from faircut.embedding.weights import cache_directory
 from faircut.text.contract import TokenCounter
 
-__all__ = ["CacheStats", "CachedEmbedder"]
+__all__ = ["CacheStats", "CachedEmbedder", "check_cache", "default_cache"]
 
 _SLICE_CHARACTERS = 100_000  # about 25,000 tokens: one to three seconds of MiniLM, which is what a SIGKILL can lose
 _SLICE_TEXTS = 2_000
+
+
+def default_cache() -> Path:
+    """The file of vectors that is used when none is named, in the user's cache folder."""
+    return cache_directory() / "vectors.sqlite"
+
+
+def check_cache(path: Path) -> None:
+    """Refuse early what can never be a cache of vectors; nothing is changed.
+
+    Raises:
+        StoreError: a folder, or a file that is not ours; it would never be written to.
+    """
+    check_is_ours(path, owned=_is_default(path))
+
+
+def _is_default(path: Path) -> bool:
+    return path.absolute() == default_cache().absolute()
 
 
 @dataclass
@@ -46,6 +65,9 @@ class CachedEmbedder:
     The key of a vector is a hash of the inner embedder's fingerprint (weights, tokenizer, limits), the role, the prefix
     and the text; never of the model's name alone. Vectors are written as each slice of texts is done, so a killed
     process loses at most the slice it was at. Two processes may use one file.
+
+    A damaged file is moved aside and begun again when its header still shows that it is ours, or when it lies at
+    ``default_cache()``. Any other file that is there is the user's: ``embed`` refuses it with ``StoreError``.
     """
 
     inner: Embedder
@@ -54,7 +76,7 @@ class CachedEmbedder:
     _store: VectorStore = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_store", VectorStore(Path(self.path)))
+        object.__setattr__(self, "_store", VectorStore(Path(self.path), owned=_is_default(Path(self.path))))
 
     def __str__(self) -> str:
         return str(self.inner)
@@ -99,6 +121,7 @@ class CachedEmbedder:
         Raises:
             TypeError: ``texts`` is not a sequence of strings.
             EmbeddingError: as of ``inner``.
+            StoreError: ``path`` is a folder or a file that is not ours.
         """
         listed = checked_texts(texts)
         places = {text: place for place, text in enumerate(dict.fromkeys(listed))}

@@ -1,7 +1,7 @@
 """A file of vectors under keys: SQLite in WAL mode, safe for two processes, mended or left aside when it is damaged.
 
 Comes in: 16-byte keys, rows of (key, tokens, vector bytes). Goes out: the rows that are there. What a key is made of
-and what to do without a vector is left to ``cache.py``.
+and what to do without a vector is left to ``cache.py``. A file that is not recognised as ours is never touched.
 """
 
 import sqlite3
@@ -12,11 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from faircut.errors import FaircutWarning
+from faircut.errors import FaircutWarning, StoreError
 
-__all__ = ["Row", "VectorStore"]
+__all__ = ["Row", "VectorStore", "check_is_ours"]
 
 _FORMAT = 1
+_APPLICATION_ID = int.from_bytes(b"fcut")  # in the header of every cache of ours
+_MAGIC = b"SQLite format 3\0"
+_COLUMNS = "(key BLOB NOT NULL UNIQUE, tokens INTEGER NOT NULL, vector BLOB NOT NULL)"
 _PAGE_BYTES = 16_384  # ten vectors of 384 dimensions to a page
 _KEYS_A_QUERY = 500  # SQLite's oldest limit on parameters is 999
 _WAIT_SECONDS = 60.0
@@ -33,15 +36,51 @@ class Row(NamedTuple):
     vector: bytes
 
 
+def check_is_ours(path: Path, *, owned: bool = False) -> None:
+    """Look at the first bytes of what lies at ``path``; nothing is opened for writing or changed.
+
+    What is not there, is empty or cannot be read passes: using it will show.
+
+    Args:
+        path: where the vectors are or will be.
+        owned: the place is ours by its name, so that even a file damaged beyond recognition is.
+
+    Raises:
+        StoreError: a folder, a device, or a file that is no cache of vectors.
+    """
+    try:
+        if not path.exists():
+            return
+        if not path.is_file():
+            raise StoreError(f"{path}: a folder or device, not a file; name a file for the cache of vectors.")
+        with path.open("rb") as file:
+            head = file.read(_PAGE_BYTES)
+    except OSError:
+        return
+    if head and not owned and not _is_ours(head):
+        raise StoreError(f"{path}: not a cache of vectors of faircut; name another file, or delete this one.")
+
+
+def _is_ours(head: bytes) -> bool:
+    """By the application id in the header, or by the table, for files from before there was an id."""
+    marked = head[68:72] == _APPLICATION_ID.to_bytes(4)
+    return head.startswith(_MAGIC) and (marked or f"TABLE vectors {_COLUMNS}".encode() in head)
+
+
 class VectorStore:
     """Rows under keys in one file, opened at the first use.
 
-    A damaged file is moved aside with a warning and begun again. When the file cannot be opened, read or written
-    (no permission, full disk), one warning is given and it behaves as an empty one.
+    A damaged file of ours is moved aside with a warning and begun again. When the file cannot be opened, read or
+    written (no permission, full disk), one warning is given and it behaves as an empty one. ``owned``: see
+    ``check_is_ours``.
+
+    Raises:
+        StoreError: at the first use, a folder or a file that is not ours; it is left as it is.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, owned: bool = False) -> None:
         self._path = path
+        self._owned = owned
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._inode = 0
@@ -89,6 +128,7 @@ class VectorStore:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
+            check_is_ours(self._path, owned=self._owned)
             self._path.parent.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(
                 self._path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
@@ -147,12 +187,11 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA synchronous = NORMAL")  # in WAL mode a killed process loses nothing that was committed
     if found == 0:
         connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+        # Before the log of WAL mode is used: a process that is killed leaves the mark in the file itself.
+        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN IMMEDIATE")
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS vectors "
-            "(key BLOB NOT NULL UNIQUE, tokens INTEGER NOT NULL, vector BLOB NOT NULL)"
-        )
+        connection.execute(f"CREATE TABLE IF NOT EXISTS vectors {_COLUMNS}")
         connection.execute(f"PRAGMA user_version = {_FORMAT}")
         connection.execute("COMMIT")
 

@@ -128,7 +128,7 @@ def audit(document: Document, chunks: Sequence[Chunk], models: Models, *, ceilin
         tables_cut=_blocks_cut(document, chunks, "table"),
         code_cut=_blocks_cut(document, chunks, "code"),
         begin_inside_sentence=_begin_inside_sentence(document, chunks),
-        headings_orphaned=sum(_ends_with_heading(document, chunk) for chunk in chunks),
+        headings_orphaned=_headings_orphaned(document, chunks),
     )
 
 
@@ -229,15 +229,24 @@ def _sentences(document: Document) -> Iterable[tuple[int, int]]:
         yield from sentence_spans(document.text, document.language, start=block.span.start, end=block.span.end)
 
 
-def _ends_with_heading(document: Document, chunk: Chunk) -> bool:
-    """Whether the chunk's last block is a heading, with text under it that begins after the chunk."""
-    start, end = _trimmed(document.text, chunk.spans[-1])
-    at = _block_index(document, end - 1) if start < end else -1
-    if at < 0 or document.blocks[at].kind != "heading":
-        return False
-    return any(
-        b.kind != "heading" and document.text[b.span.start : b.span.end].strip() for b in document.blocks[at + 1 :]
-    )
+def _headings_orphaned(document: Document, chunks: Sequence[Chunk]) -> int:
+    """Chunks whose last block is a heading, with text under it that begins after the chunk."""
+    followed = _last_text_block(document)
+    orphaned = 0
+    for chunk in chunks:
+        start, end = _trimmed(document.text, chunk.spans[-1])
+        at = _block_index(document, end - 1) if start < end else -1
+        orphaned += 0 <= at < followed and document.blocks[at].kind == "heading"
+    return orphaned
+
+
+def _last_text_block(document: Document) -> int:
+    """The position of the last block that is no heading and not blank, -1 where there is none."""
+    for at in range(len(document.blocks) - 1, -1, -1):
+        block = document.blocks[at]
+        if block.kind != "heading" and document.text[block.span.start : block.span.end].strip():
+            return at
+    return -1
 
 
 def _block_at(document: Document, position: int) -> Block | None:

@@ -14,7 +14,7 @@ from faircut.evaluation.confidence import mean_interval
 from faircut.evaluation.measures import Measure
 from faircut.evaluation.power import plan_power
 from faircut.evaluation.statistics import Contrast, compare, compare_pairs
-from faircut.experiment.plan import BUDGETS, Plan, control_of, load_plan
+from faircut.experiment.plan import BUDGETS, Plan, load_plan
 from faircut.experiment.store import RunStore
 
 __all__ = ["SCHEMA", "build_leaderboard"]
@@ -89,12 +89,10 @@ def _facts_of(store: RunStore, entry: Mapping[str, Any]) -> dict[str, Any]:
 def _controls(plan: Plan, scores: Mapping[str, Table], clusters: list[str]) -> list[dict[str, Any]]:
     """Each chunker against its own size-matched control where both are rows; corrected over these contrasts."""
     measure = str(plan.all_measures[0])
-    pairs = {}
-    for embedder in plan.embedders:
-        for chunker in plan.chunkers:
-            own, control = f"{embedder}::{chunker}", f"{embedder}::{control_of(chunker)}"
-            if own != control and control in scores:
-                pairs[own] = (scores[control][0][measure].to_numpy(), scores[own][0][measure].to_numpy())
+    pairs = {
+        str(row): (scores[str(control)][0][measure].to_numpy(), scores[str(row)][0][measure].to_numpy())
+        for row, control in plan.control_pairs
+    }
     if not pairs:
         return []
     return [asdict(c) for c in compare_pairs(pairs, clusters, band=plan.band, alpha=plan.alpha, seed=plan.seed)]

@@ -13,14 +13,19 @@ from typing import Any
 
 from faircut.chunkers import build
 from faircut.chunkers.contract import Chunker
+from faircut.chunkers.shuffled import Shuffled
 from faircut.embedding import EMBEDDERS
 from faircut.errors import PlanError, nearest
 from faircut.evaluation.measures import Measure, parse_measure
+from faircut.files import is_utf8
 from faircut.index import INDEXES
 
-__all__ = ["BUDGETS", "DEFAULT_MEASURE", "MEASURES_BESIDE", "Plan", "Row", "load_plan"]
+__all__ = ["BUDGETS", "DEFAULT_MEASURE", "MEASURES_BESIDE", "Plan", "Row", "control_of", "is_control", "load_plan"]
 
 DEFAULT_MEASURE = "recall@1000t"
+RANGE = (0.0001, 0.5)
+"""Of ``band`` and ``alpha``: below, no number of questions is enough; above, they would accept anything."""
+LARGEST_SEED = 2**32 - 1
 BUDGETS = (250, 500, 1000, 2000, 4000)
 MEASURES_BESIDE = (
     *(f"recall@{b}t" for b in BUDGETS),
@@ -89,11 +94,24 @@ class Plan:
     def __post_init__(self) -> None:
         if not self.chunkers or not self.embedders:
             raise PlanError("a comparison needs at least one chunker and one embedder; name them with --chunker.")
-        if not 0 < self.band < 1 or not 0 < self.alpha < 1:
-            raise PlanError(f"band and alpha lie between 0 and 1, found band={self.band}, alpha={self.alpha}.")
+        self._check_text()
+        low, high = RANGE
+        if not low <= self.band <= high or not low <= self.alpha <= high:
+            raise PlanError(
+                f"band and alpha lie between {low:g} and {high:g}, found band={self.band:g}, alpha={self.alpha:g}."
+            )
+        if not 0 <= self.seed <= LARGEST_SEED:
+            raise PlanError(f"the seed is a whole number from 0 to {LARGEST_SEED:,}, found {self.seed}.")
         self._check_specs()
         self._check_duplicates()
         _ = self.baseline_row
+
+    def _check_text(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            for text in value if isinstance(value, tuple) else (value,):
+                if isinstance(text, str) and ("\0" in text or not is_utf8(text)):
+                    raise PlanError(f"{item.name}: {text!r} holds NUL or what is not UTF-8; rename it.")
 
     def _check_specs(self) -> None:
         for chunker in self.chunkers:
@@ -113,10 +131,39 @@ class Plan:
     @property
     def rows(self) -> tuple[Row, ...]:
         """Every embedder with every chunker, then the controls, in the order of the plan."""
-        chunkers = list(self.chunkers)
-        if self.controls:
-            chunkers += [c for c in map(control_of, self.chunkers) if c not in chunkers]
+        chunkers = [*self.chunkers, *(self._missing_controls() if self.controls else ())]
         return tuple(Row(e, c) for e in self.embedders for c in chunkers)
+
+    def _missing_controls(self) -> list[str]:
+        """Specs of the controls that no row is yet, whatever its spelling."""
+        built = [build(chunker) for chunker in self.chunkers]
+        missing = []
+        for name, chunker in zip(self.chunkers, tuple(built), strict=True):
+            control = chunker if isinstance(chunker, Shuffled) else Shuffled(chunker)
+            if control not in built:
+                built.append(control)
+                missing.append(control_of(name))
+        return missing
+
+    @property
+    def control_pairs(self) -> tuple[tuple[Row, Row], ...]:
+        """Each row that has a size-matched control among the rows, with that control; controls have none themselves.
+
+        A control is known by what its spec builds, not by its spelling. Where there are several (other seeds), the
+        one with the default seed is taken, else the first.
+        """
+        rows = [(row, row.build_chunker()) for row in self.rows]
+        pairs = []
+        for row, chunker in rows:
+            if isinstance(chunker, Shuffled):
+                continue
+            found = [
+                (control != Shuffled(chunker), place, other)
+                for place, (other, control) in enumerate(rows)
+                if isinstance(control, Shuffled) and control.chunker == chunker and other.embedder == row.embedder
+            ]
+            pairs += [(row, min(found)[2])] if found else []
+        return tuple(pairs)
 
     @property
     def baseline_row(self) -> Row:
@@ -141,15 +188,22 @@ class Plan:
         return "\n".join(lines) + "\n"
 
 
+def is_control(chunker: str) -> bool:
+    """Whether a spec builds a size-matched control, however it is written."""
+    return isinstance(build(chunker), Shuffled)
+
+
 def control_of(chunker: str) -> str:
     """The spec of a chunker's size-matched control; a control is its own."""
-    return chunker if chunker.startswith("shuffled(") else f"shuffled({chunker})"
+    return chunker if is_control(chunker) else f"{Shuffled.name}({chunker.strip()})"
 
 
 def _toml_value(value: Any) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(_toml_value(v) for v in value) + "]"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value).lower()
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # JSON allows DEL, TOML does not
+    return str(value).lower()
 
 
 def load_plan(path: Path, changes: Mapping[str, Any] | None = None) -> Plan:
@@ -160,7 +214,7 @@ def load_plan(path: Path, changes: Mapping[str, Any] | None = None) -> Plan:
     """
     given = _read_toml(path)
     for key in ("corpus", "questions"):
-        if isinstance(given.get(key), str):
+        if isinstance(given.get(key), str) and given[key].strip():
             given[key] = str(path.parent / given[key])
     return plan_from(given | dict(changes or {}), str(path))
 
@@ -170,8 +224,12 @@ def _read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise PlanError(f"{path}: the plan cannot be read: {error.strerror}.") from error
+    except RecursionError:
+        raise PlanError(f"{path}: the plan is not valid TOML: nested too deeply.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PlanError(f"{path}: the plan is not valid TOML: {error}.") from error
+    except ValueError:  # what Python says of thousands of digits
+        raise PlanError(f"{path}: the plan is not valid TOML: a number has too many digits.") from None
 
 
 def plan_from(given: Mapping[str, Any], source: str) -> Plan:
@@ -185,7 +243,8 @@ def plan_from(given: Mapping[str, Any], source: str) -> Plan:
         if key not in kinds:
             raise PlanError(f"{source}: unknown key {key!r}{nearest(key, list(kinds))}")
     for key in ("corpus", "questions", "chunkers"):
-        if not given.get(key):
+        value = given.get(key)
+        if not value or (isinstance(value, str) and not value.strip()):  # an empty path would be the current folder
             raise PlanError(f"{source}: the plan needs {key!r}.")
     return Plan(**{key: _checked(source, key, value, kinds[key]) for key, value in given.items()})
 

@@ -20,9 +20,8 @@ import polars as pl
 
 from faircut import __version__
 from faircut.embedding import EMBEDDERS
-from faircut.embedding.cache import CachedEmbedder
+from faircut.embedding.cache import CachedEmbedder, check_cache, default_cache
 from faircut.embedding.checks import OverlongWarning
-from faircut.embedding.weights import cache_directory
 from faircut.errors import StoreError
 from faircut.evaluation.power import PlannedPower, plan_power
 from faircut.experiment.inputs import Inputs, load_inputs
@@ -64,13 +63,14 @@ def run(
     Raises:
         FaircutError: bad documents, questions, weights or disk; what was finished before is kept.
     """
+    path = cache or default_cache()
+    check_cache(path)
     store = RunStore(folder)
     inputs = load_inputs(plan, advance)
     power = _planned_power(plan, inputs)
     if power and announce:
         announce(power)
     with store.locked():
-        path = cache or cache_directory() / "vectors.sqlite"
         embedders = {name: CachedEmbedder(EMBEDDERS.build(name), path) for name in plan.embedders}
         rows = _row_runs(plan, inputs, embedders, store, advance)
         with warnings.catch_warnings():

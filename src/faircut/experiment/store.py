@@ -16,7 +16,7 @@ from typing import IO, Any
 import polars as pl
 
 from faircut.errors import StoreError
-from faircut.files import store_errors, write_atomically
+from faircut.files import remove_leftovers, store_errors, write_atomically
 from faircut.records import content_id
 
 __all__ = ["RunStore", "code_fingerprint", "package_versions"]
@@ -65,6 +65,7 @@ class RunStore:
             lock = (self.folder / ".lock").open("w")
         with lock:
             self._take(lock)
+            remove_leftovers(self.folder)
             yield
 
     def _take(self, lock: IO[str]) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeGuard, cast
 
 from faircut.documents.jsonl import LineError, numbered_lines, parse_object, write_lines
 from faircut.errors import FaircutWarning, QuestionError
+from faircut.files import is_utf8
 from faircut.questions.locate import find_loosely, find_quote
 from faircut.records import Document, Evidence, Question, Span
 
@@ -98,7 +99,8 @@ class _Check:
         total = len(self.problems) + self.unshown
         head = [f"{self.path}: {total} problems in the questions; nothing was run."] if total > 1 else []
         tail = [f"... and {self.unshown} more."] if self.unshown else []
-        raise QuestionError("\n".join([*head, *self.problems, *tail]))
+        # A file's name may hold a line end: each problem is one line.
+        raise QuestionError("\n".join(line.replace("\n", "\\n") for line in [*head, *self.problems, *tail]))
 
     @property
     def has_room(self) -> bool:
@@ -121,13 +123,19 @@ class _Check:
         except ValueError as error:
             self.problem(f"{error}.")
             return None
-        identity, text = self._text(value, "id"), self._text(value, "question")
+        identity, text = self._id(value), self._text(value, "question")
         within = self._within(value.get("within"))
         match = self._match(value.get("gold_is"))
         evidence = self._gold(value.get("gold"), within)
         if len(self.problems) + self.unshown > before:
             return None
         return Question(identity, text, tuple(evidence), match, within)
+
+    def _id(self, value: Mapping[str, Any]) -> str:
+        identity = self._text(value, "id")
+        if not is_utf8(identity):
+            self.problem(f"the id {identity!r} has half a character (a lone surrogate); give the question another id.")
+        return identity
 
     def _text(self, value: Mapping[str, Any], key: str) -> str:
         found = value.get(key)

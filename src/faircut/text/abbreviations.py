@@ -19,9 +19,21 @@ class Table:
     ordinals: bool  # "am 3. Mai": a number with a full stop counts
 
 
+_LIBRARY_LANGUAGES: Final = frozenset(
+    {
+        *("af", "am", "ar", "bg", "bn", "cs", "da", "de", "el", "en", "es", "fa", "fr", "hi", "ht", "hy", "id", "it"),
+        *("ja", "kk", "ko", "lt", "ml", "mr", "my", "nl", "pl", "pt", "ro", "ru", "sk", "sv", "sw", "th", "tr", "uk"),
+        *("ur", "vi", "zh"),
+    }
+)
+"""Those with a table in yasbd-lib. It imports a module by the name it is given, so no other name may reach it."""
+
 _ORDINAL_LANGUAGES: Final = frozenset(
     {"cs", "da", "de", "et", "fi", "hr", "hu", "is", "lt", "lv", "nb", "nn", "no", "pl", "sk", "sl", "sr", "tr"}
 )
+
+LANGUAGES: Final = _LIBRARY_LANGUAGES | _ORDINAL_LANGUAGES
+"""The codes that anything is known about."""
 
 _INSIDE: Final[dict[str, str]] = {
     "*": "al approx dept bldg nos viz cf e.g i.e vs incl ph.d et u.a",
@@ -121,14 +133,10 @@ def _words(words: dict[str, str], language: str) -> frozenset[str]:
 
 def _library_rules(language: str) -> Any:
     """The rules of yasbd for the language, or its common ones."""
-    from yasbd.exceptions import UnsupportedLanguageError
     from yasbd.rules import load_rule
     from yasbd.rules.base import Rules
 
-    try:
-        return load_rule(language, ext_registry={})
-    except UnsupportedLanguageError:
-        return Rules
+    return load_rule(language, ext_registry={}) if language in _LIBRARY_LANGUAGES else Rules
 
 
 def _library_words(rules: Any, *names: str) -> frozenset[str]:

@@ -10,6 +10,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
+from faircut.text.abbreviations import LANGUAGES
 from faircut.text.english import english_ends
 from faircut.text.layout import units
 from faircut.text.punctuation import punctuation_ends
@@ -51,7 +52,8 @@ def sentence_spans(
 ) -> list[tuple[int, int]]:
     """Half-open spans, in code points of `text`, that tile `text[start:end]`: one a sentence.
 
-    `language` is an ISO 639 code ("de", "pt-BR"). Without one, Latin letters are read by the rules of English. A
+    `language` is an ISO 639 code ("de", "pt-BR"). Without one, or with one that nothing is known about (whatever its
+    text, it may come from a file), Latin letters are read by the rules of English. A
     paragraph in another script than the language's is read by the rules of its script. White space goes to the
     sentence before it, leading white space to the first, and so do lines without a letter or digit. Nothing is ever
     cut inside a grapheme cluster. An empty range has no sentences. Time and memory are linear.
@@ -109,7 +111,7 @@ def _code(language: str | None, script: Script) -> str:
     """The language whose rules apply: the given one where it is written in this script."""
     given = language.replace("_", "-").split("-")[0].lower() if language else ""
     if script in ("latin", "other"):
-        fits = bool(given) and given not in _NOT_LATIN
+        fits = given in LANGUAGES and given not in _NOT_LATIN
     else:
         fits = given in _SCRIPT_LANGUAGES[script]
     return given if fits else _SCRIPT_LANGUAGE[script]

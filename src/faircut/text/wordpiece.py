@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from faircut.text.encoding import EncodingCounter
 from faircut.text.graphemes import Graphemes
+from faircut.text.longest_match import LongestMatch
 from faircut.text.units import Positions
 
 __all__ = ["WordPieceCounter", "WordPieceIndex", "is_bert"]
@@ -23,13 +24,16 @@ __all__ = ["WordPieceCounter", "WordPieceIndex", "is_bert"]
 Ints = NDArray[np.int32]
 Kinds = NDArray[np.uint8]
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _UNSEEN, _SPACE, _ALONE, _WORD = range(4)
 _NONE: Ints = np.zeros(0, dtype=np.int32)
 _BLOCK = 1 << 15
 _REMEMBERED = 1 << 17
 """Words kept in memory; then it starts afresh."""
 _LONG = 128
-"""Characters of a word that is never remembered, and above which places inside it are searched, not listed."""
+"""Characters of a word that is never remembered."""
+_SHORT = 24
+"""Characters of a part of a word that is remembered: parts of longer words are too many."""
 
 
 def is_bert(described: dict[str, Any]) -> bool:
@@ -60,6 +64,7 @@ class WordPieceCounter:
         self._kinds = np.zeros(0x110000, dtype=np.uint8)
         self._kinds[0xD800:0xE000] = _WORD  # lone surrogates are read as U+FFFD, which BERT removes
         self._words: dict[str, int] = {}
+        self.match = LongestMatch(described, self._normalize)
 
     def count(self, text: str) -> int:
         """Tokens of ``text``; an unknown token counts as the characters it stands for."""
@@ -117,6 +122,22 @@ class WordPieceCounter:
             return _SPACE
         alone = len(pieces) == 3 and pieces[0] == pieces[2] == "a" and len(pieces[1]) == 1
         return _ALONE if alone else _WORD
+
+    def _normalize(self, text: str) -> str:
+        normal: str = self.encoding.tokenizer.normalizer.normalize_str(_SURROGATE.sub("\ufffd", text))
+        return normal
+
+    def count_part(self, part: str) -> int:
+        """Tokens of a part of an atom: of a word, or of an added token that its cut takes apart."""
+        known = self._words.get(part)
+        if known is not None:
+            return known
+        is_word = bool((self._kinds_of(part) == _WORD).all())
+        count = self.match.count(part) if is_word else None
+        count = self.encoding.count(part) if count is None else count
+        if is_word and len(part) <= _SHORT and len(self._words) <= _REMEMBERED:
+            self._words[part] = count
+        return count
 
     def _count_words(self, words: list[str]) -> Ints:
         if len(self._words) > _REMEMBERED:
@@ -255,7 +276,7 @@ class WordPieceIndex:
         return tokens if tokens <= limit else None
 
     def _part(self, start: int, end: int) -> int:
-        return self.counter.encoding.count(self.text[start:end])
+        return self.counter.count_part(self.text[start:end])
 
     def _inside(self, start: int, stop: int, limit: int) -> int:
         """The last end of a token within the limit in (a part of) one word; ``start`` when there is none.
@@ -264,12 +285,13 @@ class WordPieceIndex:
         """
         if limit < 1:
             return start
-        if stop - start > _LONG:
+        known = min(stop, start + self.counter.match.most)
+        ends = self.counter.match.ends(self.text[start:known])
+        if ends is None:
             return self._inside_unknown(start, stop, limit)
-        encoding = self.counter.encoding.encode(self.text[start:stop])
-        if self.counter.encoding.unknown in encoding.ids:
-            return self._inside_unknown(start, stop, limit)
-        return start + encoding.offsets[limit][0] if limit < len(encoding) else stop
+        if limit < len(ends):
+            return start + ends[limit - 1]
+        return known if known == stop or limit <= known - start else self._inside_unknown(start, stop, limit)
 
     def _inside_unknown(self, start: int, stop: int, limit: int) -> int:
         """As ``_inside``, by halving: a part can have fewer tokens than a shorter one, so not always the last place."""
