@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, chain, repeat
 from typing import ClassVar, Literal
 
 from faircut.chunkers.contract import Chunker, Models
@@ -148,14 +148,18 @@ def _lay(ruler: Ruler, lengths: Sequence[_Length], places: Sequence[int]) -> lis
     targets = accumulate(length.new for length in lengths[:-1])
     pieces: list[Piece] = []
     place = laid = 0
-    while place < len(ruler.text):
-        length = lengths[min(len(pieces), len(lengths) - 1)]
+    for length in chain(lengths, repeat(lengths[-1])):
         target = next(targets, None)
         end = _end(ruler, places, place, None if target is None else target - laid, length)
-        start = _begin(ruler, places, pieces[-1], end, length) if pieces else place
-        pieces.append(Piece(start, end))
+        if pieces and not _NOT_BLANK.search(ruler.text, place, end):  # no chunk twice for the white space behind it
+            pieces[-1] = pieces[-1]._replace(end=end)
+        else:
+            start = _begin(ruler, places, pieces[-1], end, length) if pieces else place
+            pieces.append(Piece(start, end))
         laid += ruler.length(place, end)
         place = end
+        if place >= len(ruler.text):
+            break
     return pieces
 
 

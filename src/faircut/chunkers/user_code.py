@@ -7,7 +7,6 @@ in any process. What the code reads while it runs (models, settings) is not seen
 
 import ast
 import importlib.util
-import marshal
 import os
 import platform
 import sys
@@ -94,7 +93,9 @@ def _belongs(thing: object, module: ModuleType | None) -> bool:
 
 
 def _code(code: CodeType) -> bytes:
-    return marshal.dumps(code, 2)  # later versions of the format depend on reference counts
+    """What a function does: its instructions, names and constants, those of functions inside it included."""
+    constants = (_code(c) if isinstance(c, CodeType) else repr(c).encode() for c in code.co_consts)
+    return b"\0".join((code.co_code, repr(code.co_names).encode(), *constants))
 
 
 def _digests(name: str, sources: Collection[bytes]) -> list[str]:
