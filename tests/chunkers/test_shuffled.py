@@ -2,17 +2,25 @@
 
 import gzip
 import json
+import time
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from invariants import MODELS, TEXTS, check
 
 from faircut.chunkers import build
 from faircut.chunkers.contract import Models
-from faircut.chunkers.sentence import sentence_places
+from faircut.chunkers.fixed import Fixed
+from faircut.chunkers.recursive import Recursive
+from faircut.chunkers.sentence import Sentence, sentence_places
+from faircut.chunkers.shuffled import Shuffled
 from faircut.embedding.minilm import Minilm
 from faircut.errors import SpecError
 from faircut.records import Document
+from faircut.specs import Size
 
 WORDS = ["lease", "rent", "deposit", "office", "archive", "minutes", "report", "invoice", "quarter", "tenant"]
 
@@ -82,6 +90,42 @@ def test_the_control_overlaps_as_its_chunker_does(spec, models):
     assert min(control) > 0
     assert np.median(control) == pytest.approx(np.median(inner), rel=0.3)
     assert sum(control) == pytest.approx(sum(inner), rel=0.15)
+
+
+@pytest.mark.parametrize(
+    "spec", ["recursive(max=96t, overlap=84t)", "sentence(max=64t, overlap=56t)", "sentence(max=50w, overlap=40w)"]
+)
+def test_the_control_of_a_chunker_that_repeats_nearly_everything_does_so_too(spec, models):
+    def delivered(chunks):
+        return sum(len(c.text) for c in chunks)
+
+    inner = build(spec).chunk(document(60), models)
+    control = build(f"shuffled({spec})").chunk(document(60), models)
+    assert len(control) == pytest.approx(len(inner), rel=0.06)
+    assert delivered(inner) > 3 * len(document(60).text)
+    assert delivered(control) == pytest.approx(delivered(inner), rel=0.35)
+
+
+@pytest.mark.parametrize("spec", ["recursive(max=512t, overlap=500t)", "sentence(max=64t, overlap=63t)"])
+def test_an_overlap_of_nearly_the_size_takes_no_longer_than_its_many_chunks(spec, models):
+    text = ("Hello there Dr. " + "x" * 150 + " word. ") * 12
+    begin = time.process_time()
+    control = build(f"shuffled({spec})").chunk(Document("d", text), models)
+    assert time.process_time() - begin < 8  # trying each overlap one token at a time takes above 20
+    assert len(control) > 100
+
+
+@given(text=TEXTS, amount=st.integers(8, 60), less=st.integers(1, 6), unit=st.sampled_from("twc"))
+@settings(max_examples=100, deadline=None)
+def test_the_control_keeps_the_contract_whatever_the_overlap(text, amount, less, unit):
+    size = Size(amount, unit)
+    overlap = Size(max(1, amount - less), unit)
+    for chunker in (Recursive(size, overlap), Sentence(size, overlap), Fixed(size, overlap)):
+        control = Shuffled(chunker)
+        chunks = control.chunk(Document("d", text), MODELS)
+        check(Document("d", text), chunks, size)
+        assert chunks == control.chunk(Document("d", text), MODELS)
+        assert len({c.id for c in chunks}) == len(chunks)
 
 
 def test_the_order_depends_on_seed_and_document_alone(models):

@@ -315,6 +315,22 @@ def test_repeated_cells_of_an_ods_file_are_counted(tmp_path, rows):
         SPREADSHEET.read(path, "a")
 
 
+def test_an_ods_file_whose_table_never_ends_is_refused(tmp_path):
+    path = ods(tmp_path / "a.ods", "</table:table><table:table>")
+    whole = f"<table:table-row>{ods_cell('a')}</table:table-row>"
+    for content in (whole + "<table:table>", whole.replace("</text:p>", "&e;</text:p>")):
+        with pytest.raises(DocumentError, match="not well-formed"):
+            SPREADSHEET.read(ods(path, content), "a")
+
+
+def test_a_count_of_shared_texts_that_cannot_be_is_refused(tmp_path):
+    path = write(tmp_path / "a.xlsx", {"S": [["a"]]})
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("xl/sharedStrings.xml", f'<sst xmlns="{MAIN}" count="1" uniqueCount="99999999999"></sst>')
+    with pytest.raises(DocumentError, match="more shared texts than"):
+        SPREADSHEET.read(path, "a")
+
+
 def test_large_sheets_are_compared_with_the_limit_by_one_search(tmp_path, monkeypatch):
     rows = [["a", "b", 1, 2]] * 3000
     path = write(tmp_path / "a.xlsx", {"S": rows})

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import time
 from itertools import pairwise
 
 import pytest
@@ -143,6 +144,26 @@ def test_tables_code_and_headings_that_were_cut_off_are_counted(models):
     assert (broken.tables_cut, broken.code_cut, broken.headings_orphaned) == (1, 1, 2)
     assert broken.begin_inside_sentence == 0
     assert broken.ok
+
+
+def test_a_heading_with_nothing_but_headings_and_white_space_after_it_is_no_orphan(models):
+    text = "# One\n\nText.\n\n# Two\n\n## Three\n\n"
+    document = Document("d", text, markdown_blocks(text))
+    cuts = pairwise([0, text.index("Text"), text.index("# Two"), text.index("## Three"), len(text)])
+    assert audit(document, cut(*cuts, document=document), models).headings_orphaned == 1
+
+
+def test_eight_times_the_headings_take_at_most_about_eight_times_the_cpu(models):
+    def seconds(headings):
+        text = "".join(f"# Heading {number}\n\n" for number in range(headings))
+        document = Document("d", text, markdown_blocks(text))
+        chunks = cut(*((b.span.start, b.span.end) for b in document.blocks), document=document)
+        begin = time.process_time()
+        assert audit(document, chunks, models).headings_orphaned == 0
+        return time.process_time() - begin
+
+    small = min(seconds(1_000) for _ in range(3))
+    assert seconds(8_000) <= 12 * small + 0.05
 
 
 def test_chunks_that_begin_inside_a_sentence_are_counted(models):

@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 
 from faircut.documents.contract import Reader
+from faircut.documents.delimited import DELIMITED
+from faircut.documents.docx import DOCX
 from faircut.documents.email_message import EMAIL
 from faircut.documents.epub import EPUB
 from faircut.documents.html import HTML
@@ -21,6 +23,9 @@ from faircut.documents.markdown import MARKDOWN
 from faircut.documents.native import NATIVE_EXTENSIONS, native_entries
 from faircut.documents.pdf import PDF
 from faircut.documents.plain import PLAIN
+from faircut.documents.pptx import PPTX
+from faircut.documents.source_code import PYTHON, SOURCE_CODE
+from faircut.documents.spreadsheet import SPREADSHEET
 from faircut.errors import DocumentError, FaircutWarning
 from faircut.files import is_utf8
 from faircut.records import Document
@@ -28,7 +33,9 @@ from faircut.text.language import guess_language
 
 __all__ = ["READERS", "read", "read_corpus"]
 
-READERS: tuple[Reader, ...] = (PLAIN, MARKDOWN, HTML, PDF, EPUB, EMAIL)
+READERS: tuple[Reader, ...] = (
+    PLAIN, MARKDOWN, HTML, PDF, DOCX, PPTX, SPREADSHEET, DELIMITED, EPUB, EMAIL, PYTHON, SOURCE_CODE,
+)  # fmt: skip
 
 OnError = Callable[[DocumentError], None]
 Entry = tuple[str, Callable[[], Document]]  # where a document is, and how to get it

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from xml.parsers import expat
 
 from faircut.documents.archive import Archive, open_archive
 from faircut.documents.ole import OLE_MAGIC, ole_streams
@@ -71,7 +72,9 @@ def _check_archive(path: Path, archive: Archive) -> None:
     if not any(archive.find(name) for name in ("xl/workbook.xml", "xl/workbook.bin", "content.xml")):
         raise DocumentError(f"{path}: not what its name says: an archive without a workbook.")
     if archive.find("content.xml"):
-        area, text = _ods_size(archive.read("content.xml"))
+        data = archive.read("content.xml")
+        _refuse_malformed(path, data)
+        area, text = _ods_size(data)
         _refuse(path, "a sheet", area, MAX_CELLS_ODS)
         _refuse_text(path, text)
     lengths: list[int] = []
@@ -93,6 +96,20 @@ def _refuse(path: Path, what: str, area: int, most: int) -> None:
             f"{path}: refused: {what} has {area:,} places in {_CORNERS}, more than {most:,}; "
             "remove cells that stand far away, or save each sheet as CSV."
         )
+
+
+def _refuse_malformed(path: Path, data: bytes) -> None:
+    """The engine waits for ever for the end of a table that has none."""
+    parser = expat.ParserCreate()
+
+    def declared(*_: object) -> None:
+        raise DocumentError(f"{path}: refused: its XML declares entities.")
+
+    parser.EntityDeclHandler = declared
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise DocumentError(f"{path}: damaged: not well-formed XML ({error}).") from error
 
 
 def _counts_too_many(path: Path) -> DocumentError:
