@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SCRIPTS = ("demo", "sentences", "chunking_speed", "overhead", "chroma", "presets")
+SCRIPTS = ("demo", "sentences", "chunking_speed", "overhead", "chroma", "presets", "pdf_speed", "pdf_headings")
 
 
 def main() -> int:

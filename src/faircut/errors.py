@@ -3,11 +3,13 @@
 Every error that faircut raises on purpose is a ``FaircutError``; the command line has one ``except`` clause for them.
 """
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import ClassVar
 
 __all__ = [
     "ChunkingError",
+    "CorpusError",
     "DocumentError",
     "EmbeddingError",
     "FaircutError",
@@ -30,6 +32,15 @@ class FaircutError(Exception):
 
 class DocumentError(FaircutError):
     """A file or record cannot become a document: empty, damaged, encrypted, unknown type, not text."""
+
+
+class CorpusError(DocumentError):
+    """Several documents of a corpus cannot be read; one line for each, after a line with their number."""
+
+    def __init__(self, problems: Sequence[str], *, shown: int = 20) -> None:
+        lines = [problem.replace("\n", "\\n") for problem in problems[:shown]]
+        more = [f"... and {len(problems) - shown} more."] if len(problems) > shown else []
+        super().__init__("\n".join([f"{len(problems)} documents cannot be read; nothing was run.", *lines, *more]))
 
 
 class SpecError(FaircutError):

@@ -103,6 +103,22 @@ def test_audit_reports_each_chunker_and_a_file_of_chunks(small, tmp_path):
     assert strict.returncode == 1
 
 
+def test_audit_reads_the_parquet_that_chunk_writes(small, tmp_path):
+    faircut("chunk", small / "corpus", "-c", "sentence(30t)", "--out", tmp_path / "chunks.parquet")
+    done = faircut("audit", small / "corpus", "--chunks", tmp_path / "chunks.parquet", "--json")
+    assert json.loads(done.stdout)[str(tmp_path / "chunks.parquet")]["ok"]
+    (tmp_path / "chunks.parquet").write_bytes(b"PAR1")
+    refused(faircut("audit", small / "corpus", "--chunks", tmp_path / "chunks.parquet"), 1, "cannot be read")
+
+
+def test_all_bad_files_of_a_folder_are_named_at_once(corpus, tmp_path):
+    path = questions(tmp_path / "q.jsonl", GOOD)
+    (corpus / "b.txt").write_bytes(b"")
+    (corpus / "c.pdf").write_bytes(b"not a pdf")
+    done = faircut("compare", corpus, path, "-c", "recursive", "--runs", tmp_path.parent / "elsewhere")
+    refused(done, 1, r"2 documents cannot be read; nothing was run\.\n.*b\.txt.*\n.*c\.pdf")
+
+
 def test_list_names_every_kind_with_one_line_each():
     done = faircut("list")
     for name in ("recursive(", "semantic_p85", "minilm", "e5-small", "qdrant", "recall", "python:..."):
@@ -184,7 +200,7 @@ def test_a_wrong_chunker_is_a_usage_error_said_before_work(corpus, spec, said):
 def test_an_unknown_embedder_or_measure_names_the_nearest(corpus, tmp_path):
     path = questions(tmp_path / "q.jsonl", GOOD)
     refused(faircut("compare", corpus, path, "-c", "recursive", "-e", "minilmm"), 2, "did you mean 'minilm'")
-    refused(faircut("compare", corpus, path, "-c", "recursive", "-m", "recal@5"), 1, "did you mean 'recall'")
+    refused(faircut("compare", corpus, path, "-c", "recursive", "-m", "recal@5"), 2, "did you mean 'recall'")
 
 
 def test_a_missing_argument_or_option_is_a_usage_error(tmp_path):

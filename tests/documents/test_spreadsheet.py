@@ -316,7 +316,7 @@ def test_repeated_cells_of_an_ods_file_are_counted(tmp_path, rows):
 
 
 def test_an_ods_file_whose_table_never_ends_is_refused(tmp_path):
-    path = ods(tmp_path / "a.ods", "</table:table><table:table>")
+    path = tmp_path / "a.ods"
     whole = f"<table:table-row>{ods_cell('a')}</table:table-row>"
     for content in (whole + "<table:table>", whole.replace("</text:p>", "&e;</text:p>")):
         with pytest.raises(DocumentError, match="not well-formed"):

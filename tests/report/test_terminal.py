@@ -62,6 +62,24 @@ def test_no_measured_difference_comes_with_the_smallest_that_could_be_shown(boar
     assert "4,567 questions" in printed(board | {"rows": rows})
 
 
+@pytest.mark.parametrize("width", [40, 80, 100, 160])
+def test_nothing_is_cut_off_however_narrow_the_terminal(board, width):
+    console = Console(file=StringIO(), width=width)
+    print_results(results_of(board), console)
+    shown = console.file.getvalue()
+    for row in board["rows"]:
+        assert row["row"] in shown
+        assert f"{row['score']['mean']:.3f}" in shown
+        assert f"{row['score']['low']:.3f} {row['score']['high']:.3f}" in shown
+
+
+def test_the_measures_that_were_asked_for_are_shown(board):
+    asked = board | {"shown_beside": ["hit@1000t", "mrr@10"]}
+    shown = printed(asked)
+    assert "hit@1000t" in shown
+    assert f"{board['rows'][0]['beside']['mrr@10']['mean']:.3f}" in shown
+
+
 def test_hostile_names_are_shown_and_do_nothing(board):
     rows = [row | {"row": HOSTILE, "chunker": HOSTILE} for row in board["rows"]]
     shown = printed(board | {"rows": rows, "baseline": HOSTILE})

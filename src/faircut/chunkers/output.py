@@ -171,11 +171,15 @@ def _text(field: str, value: Any) -> str:
 
 
 def read_chunk_records(path: str) -> Iterator[Chunk]:
-    """Chunks of a JSONL file, one record a line.
+    """Chunks of a ``.parquet`` file, or of a JSONL file with one record a line.
 
     Raises:
         DocumentError: the file cannot be read or a line is not a chunk record; names the line.
     """
+    if path.lower().endswith(".parquet"):
+        for number, record in enumerate(_parquet_rows(path), 1):
+            yield record_chunk(record, f"{path}, row {number}")
+        return
     try:
         with open(path, encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
@@ -183,6 +187,16 @@ def read_chunk_records(path: str) -> Iterator[Chunk]:
                     yield record_chunk(_json(line, f"{path}:{number}"), f"{path}:{number}")
     except (OSError, UnicodeDecodeError) as error:
         raise DocumentError(f"{path}: the chunks cannot be read ({error}).") from error
+
+
+def _parquet_rows(path: str) -> Iterator[dict[str, Any]]:
+    import polars as pl
+
+    try:
+        table = pl.read_parquet(path, glob=False)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise DocumentError(f"{path}: the chunks cannot be read ({error}).") from error
+    return table.iter_rows(named=True)
 
 
 def _json(line: str, place: str) -> Any:

@@ -19,7 +19,7 @@ from faircut.cli.compare import compare
 from faircut.cli.console import complain, complain_lines
 from faircut.cli.listing import list_components
 from faircut.cli.models import app as models_app
-from faircut.errors import FaircutError, QuestionError
+from faircut.errors import CorpusError, FaircutError, QuestionError
 
 __all__ = ["run"]
 
@@ -90,7 +90,7 @@ def _report(error: Exception) -> int:
         return _report_system(error)
     if isinstance(error, TyperException):
         return _report_usage(error)
-    if isinstance(error, QuestionError):
+    if isinstance(error, (CorpusError, QuestionError)):
         complain_lines(str(error))  # one line a problem
     else:
         complain(str(error))

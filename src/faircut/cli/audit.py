@@ -28,7 +28,7 @@ def audit(
             "--chunks",
             parser=path_from,
             metavar="FILE",
-            help="A chunks.jsonl of any tool, with document, spans and text.",
+            help="A chunks.jsonl or .parquet of any tool, with document, spans and text.",
         ),
     ] = None,
     ceiling: Annotated[

@@ -52,7 +52,8 @@ def chunk(
                 written = (write_jsonl if out.suffix == ".jsonl" else write_parquet)(records, file)
 
             write_atomically(out, fill)
-    complain(f"{written} chunks of {counts['documents']} documents{f' in {out}' if out else ''}.")
+    documents = "document" if counts["documents"] == 1 else "documents"
+    complain(f"{written} chunks of {counts['documents']} {documents}{f' in {out}' if out else ''}.")
 
 
 def _check_out(out: Path | None, source: str) -> None:

@@ -166,7 +166,7 @@ def _workbook(path: Path) -> "Iterator[CalamineWorkbook]":
             yield workbook
     except PasswordError as error:
         raise DocumentError(f"{path}: encrypted; save it without a password.") from error
-    except CalamineError as error:
+    except (CalamineError, OverflowError, ValueError) as error:  # the others: dates that are none
         raise DocumentError(f"{path}: damaged, or no spreadsheet of this kind ({error}).") from error
 
 

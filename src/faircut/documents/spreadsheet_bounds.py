@@ -108,7 +108,7 @@ def _refuse_malformed(path: Path, data: bytes) -> None:
     parser.EntityDeclHandler = declared
     try:
         parser.Parse(data, True)
-    except expat.ExpatError as error:
+    except (expat.ExpatError, LookupError, ValueError) as error:  # the others: an encoding that is none
         raise DocumentError(f"{path}: damaged: not well-formed XML ({error}).") from error
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from faircut.evaluation.confidence import mean_interval
-from faircut.evaluation.measures import Measure
+from faircut.evaluation.measures import Measure, parse_measure
 from faircut.evaluation.power import plan_power
 from faircut.evaluation.statistics import Contrast, compare, compare_pairs
 from faircut.experiment.plan import BUDGETS, Plan, load_plan
@@ -41,6 +41,7 @@ def build_leaderboard(store: RunStore) -> dict[str, Any]:
         "schema": SCHEMA,
         "run": store.folder.name,
         "measure": str(plan.all_measures[0]),
+        "shown_beside": [str(parse_measure(m)) for m in plan.measures],
         "baseline": manifest["baseline"],
         "band": plan.band,
         "alpha": plan.alpha,

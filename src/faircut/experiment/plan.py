@@ -15,7 +15,7 @@ from faircut.chunkers import build
 from faircut.chunkers.contract import Chunker
 from faircut.chunkers.shuffled import Shuffled
 from faircut.embedding import EMBEDDERS
-from faircut.errors import PlanError, nearest
+from faircut.errors import MetricError, PlanError, nearest
 from faircut.evaluation.measures import Measure, parse_measure
 from faircut.files import is_utf8
 from faircut.index import INDEXES
@@ -67,7 +67,8 @@ class Row:
 class Plan:
     """A comparison as the user asked for it.
 
-    ``measure`` decides; ``measures`` are shown beside it. ``band`` is half the width of the equivalence band,
+    ``measure`` decides; ``measures`` are shown beside it (those of ``MEASURES_BESIDE`` are always computed).
+    ``band`` is half the width of the equivalence band,
     ``controls`` adds to every chunker its size-matched control. ``baseline`` names a chunker or a whole row; empty
     means the first row.
 
@@ -82,7 +83,7 @@ class Plan:
     embedders: tuple[str, ...] = ("minilm",)
     baseline: str = ""
     measure: str = DEFAULT_MEASURE
-    measures: tuple[str, ...] = MEASURES_BESIDE
+    measures: tuple[str, ...] = ()
     index: str = "qdrant"
     controls: bool = False
     budget_tokenizer: str = "minilm"
@@ -119,8 +120,10 @@ class Plan:
         for embedder in (*self.embedders, self.budget_tokenizer):
             EMBEDDERS.build(embedder)
         INDEXES.build(self.index)
-        for measure in self.all_measures:
-            parse_measure(str(measure))
+        try:
+            _ = self.all_measures
+        except MetricError as error:  # in a plan it is a matter of usage
+            raise PlanError(str(error)) from error
 
     def _check_duplicates(self) -> None:
         names = [str(row) for row in self.rows]
@@ -180,7 +183,7 @@ class Plan:
     @property
     def all_measures(self) -> tuple[Measure, ...]:
         """The deciding measure first, then those beside it, each once."""
-        return tuple(dict.fromkeys(parse_measure(m) for m in (self.measure, *self.measures)))
+        return tuple(dict.fromkeys(parse_measure(m) for m in (self.measure, *self.measures, *MEASURES_BESIDE)))
 
     def to_toml(self) -> str:
         """The plan as TOML; ``load_plan`` of it gives the plan again."""

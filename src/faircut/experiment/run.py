@@ -76,7 +76,8 @@ def run(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OverlongWarning)  # counted in each row's integrity and cost
             keys = {str(row.row): row.run() for row in rows}
-        rates = {name: _rate(embedder) for name, embedder in embedders.items()}
+        before = store.read_json("manifest.json")["embedding_rates"] if (folder / "manifest.json").is_file() else {}
+        rates = {name: _rate(embedder) or before.get(name) for name, embedder in embedders.items()}
         embedded = {name: embedder.stats.embedded for name, embedder in embedders.items()}
         store.write_text("plan.toml", _resolved(plan).to_toml())
         store.write_json("manifest.json", _manifest(plan, inputs, keys, rates, embedded, rows[0].code))

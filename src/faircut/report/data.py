@@ -3,7 +3,7 @@
 Numbers stay numbers here; how they are laid out is left to ``terminal.py`` and the pages.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,7 @@ class Line:
     integrity_ok: bool
     integrity: str
     curve: tuple[tuple[int, float], ...]
+    beside: tuple[tuple[str, float, str], ...]
     smallest_detectable: float | None
     questions_needed: int | None
 
@@ -72,7 +73,7 @@ class Results:
 
 def results_of(leaderboard: Mapping[str, Any]) -> Results:
     """The results in a leaderboard (``leaderboard.json``)."""
-    lines = tuple(_line(row) for row in leaderboard["rows"])
+    lines = tuple(_line(row, leaderboard["shown_beside"]) for row in leaderboard["rows"])
     unit = _unit(leaderboard)
     return Results(
         run=leaderboard["run"],
@@ -88,7 +89,12 @@ def results_of(leaderboard: Mapping[str, Any]) -> Results:
     )
 
 
-def _line(row: Mapping[str, Any]) -> Line:
+def _beside(found: Mapping[str, Any], name: str) -> tuple[str, float, str]:
+    """A measure's name, its mean, and the verdict by it where there is one."""
+    return name, found["mean"], found.get("verdict", "")
+
+
+def _line(row: Mapping[str, Any], shown: Sequence[str]) -> Line:
     contrast, cost, at_5 = row["contrast"] or {}, row["cost"], row["beside"].get("recall@5")
     return Line(
         row=row["row"],
@@ -115,6 +121,7 @@ def _line(row: Mapping[str, Any]) -> Line:
         integrity_ok=row["integrity"]["ok"],
         integrity=row["integrity"]["words"],
         curve=tuple((int(budget), value) for budget, value in row["curve"].items()),
+        beside=tuple(_beside(row["beside"][name], name) for name in shown),
         smallest_detectable=contrast.get("smallest_detectable"),
         questions_needed=contrast.get("questions_needed"),
     )
@@ -189,6 +196,12 @@ def _notes(leaderboard: Mapping[str, Any], lines: tuple[Line, ...]) -> list[str]
     if leaderboard["planned"] and leaderboard["planned"]["unit"] == "question":
         notes.append("Evidence in fewer than 20 documents: questions are taken as independent, which is optimistic.")
     notes += _alike(leaderboard)
+    unsure = [x.row for x in lines if x.verdict == "no measured difference" and (x.p_holm or 1) < leaderboard["alpha"]]
+    if unsure:
+        notes.append(
+            f"p of {_names(unsure)} is below {leaderboard['alpha']:g}, but too near to it for the number of flips, or "
+            "the 95 % interval holds 0: no winner is named."
+        )
     return notes
 
 

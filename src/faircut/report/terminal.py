@@ -18,13 +18,40 @@ def print_results(results: Results, console: "Console") -> None:
     tested = f", tested by {results.unit}" if results.unit else ""
     head = f"{results.measure}, {results.questions:,} questions on {results.documents:,} documents{tested}"
     console.print(head, style="bold", markup=False, highlight=False)
-    console.print(_scores(results))
-    console.print(_costs(results))
+    _print_table(console, *_scores(results))
+    if results.lines[0].beside:
+        _print_table(console, *_beside(results))
+    _print_table(console, *_costs(results))
     if results.controls:
         console.print("Against its own size-matched control (same lengths, shuffled):", style="bold")
-        console.print(_controls(results.controls))
+        _print_table(console, *_controls(results.controls))
     for sentence in (results.sentence, *results.notes, *_defects(results)):
         console.print(printable(sentence), markup=False, highlight=False)
+
+
+Table = tuple[tuple[str, ...], list[tuple["str | RenderableType", ...]]]
+
+
+def _print_table(console: "Console", columns: tuple[str, ...], rows: list[tuple["str | RenderableType", ...]]) -> None:
+    """A table where it fits the width; else each row as its name with one line for every value. Nothing is cut off."""
+    from rich.measure import Measurement
+
+    table = _table(columns, rows)
+    if Measurement.get(console, console.options, table).maximum <= console.width and _widest(rows) <= console.width:
+        console.print(table)
+        return
+    console.print()
+    for name, *values in rows:
+        console.print(name, highlight=False, soft_wrap=True)
+        for column, value in zip(columns[1:], values, strict=True):
+            if str(value):
+                console.print(f"  {column:<16}{value}", markup=False, highlight=False, soft_wrap=True)
+    console.print()
+
+
+def _widest(rows: list[tuple["str | RenderableType", ...]]) -> int:
+    """What the widest row needs: its cells and two columns of space for each."""
+    return max((sum(len(str(cell)) + 2 for cell in row) for row in rows), default=0)
 
 
 def _table(columns: tuple[str, ...], rows: list[tuple["str | RenderableType", ...]]) -> "RenderableType":
@@ -46,9 +73,18 @@ def _plain(text: str, style: str = "") -> "RenderableType":
     return Text(printable(text), style=style)
 
 
-def _scores(results: Results) -> "RenderableType":
+def _beside(results: Results) -> Table:
+    columns = ("embedder::chunker", *(name for name, _, _ in results.lines[0].beside))
+    rows: list[tuple[str | RenderableType, ...]] = [
+        (_plain(line.row), *(f"{mean:.3f} {verdict}".rstrip() for _, mean, verdict in line.beside))
+        for line in results.lines
+    ]
+    return columns, rows
+
+
+def _scores(results: Results) -> Table:
     columns = ("embedder::chunker", "score", "95 % interval", "difference", "p (Holm)", "tokens", "recall@5", "verdict")
-    return _table(columns, [_score_row(line) for line in results.lines])
+    return columns, [_score_row(line) for line in results.lines]
 
 
 def _score_row(line: Line) -> tuple["str | RenderableType", ...]:
@@ -70,9 +106,9 @@ def _p(value: float) -> str:
     return f"{value:.4f}" if value < 0.1 else f"{value:.2f}"
 
 
-def _costs(results: Results) -> "RenderableType":
+def _costs(results: Results) -> Table:
     columns = ("embedder::chunker", "chunks", "median", "5-95 %", "cut s", "embed s", "embedded/token", "integrity")
-    return _table(columns, [_cost_row(line) for line in results.lines])
+    return columns, [_cost_row(line) for line in results.lines]
 
 
 def _cost_row(line: Line) -> tuple["str | RenderableType", ...]:
@@ -89,12 +125,12 @@ def _cost_row(line: Line) -> tuple["str | RenderableType", ...]:
     )
 
 
-def _controls(controls: tuple[ControlLine, ...]) -> "RenderableType":
+def _controls(controls: tuple[ControlLine, ...]) -> Table:
     rows: list[tuple[str | RenderableType, ...]] = [
         (_plain(c.row), f"{c.difference:+.3f}", f"{c.low:+.3f} {c.high:+.3f}", _p(c.p_holm), _plain(c.verdict))
         for c in controls
     ]
-    return _table(("embedder::chunker", "difference", "95 % interval", "p (Holm)", "verdict"), rows)
+    return ("embedder::chunker", "difference", "95 % interval", "p (Holm)", "verdict"), rows
 
 
 def _defects(results: Results) -> list[str]:
