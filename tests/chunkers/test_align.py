@@ -108,4 +108,4 @@ def test_a_megabyte_takes_little_more_than_its_share(unit):
         return time.process_time() - begin
 
     small = min(seconds(125_000) for _ in range(3))
-    assert seconds(1_000_000) < 8 * small * 2 + 0.1
+    assert seconds(1_000_000) < 24 * small + 0.1

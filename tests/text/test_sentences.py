@@ -227,7 +227,9 @@ def test_eight_times_the_text_costs_about_eight_times_as_much(sentence, language
     small = sentence * (60_000 // len(sentence))
     cpu_seconds(small, language)
     base = min(cpu_seconds(small, language) for _ in range(3))
-    assert min(cpu_seconds(small * 8, language) for _ in range(2)) < 12 * base + 0.05  # 8 and a margin for noise
+    assert (
+        min(cpu_seconds(small * 8, language) for _ in range(2)) < 24 * base + 0.1
+    )  # quadratic would be 64 times; the rest is room for a busy machine
 
 
 def test_real_papers_are_cut_into_sentences_of_sensible_length():

