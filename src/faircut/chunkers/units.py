@@ -142,6 +142,7 @@ def furthest_ends(ruler: Ruler, units: Sequence[Unit], rooms: Sequence[int]) -> 
     until = lengths_until(ruler, units).tolist()
     ends = np.empty(len(units), dtype=np.int64)
     alone = len(units)  # the next unit with a context
+    text = len(units)  # the next unit that is no heading
     for at in range(len(units) - 1, -1, -1):
         unit = units[at]
         last = at + 1 if unit.context else alone
@@ -152,8 +153,11 @@ def furthest_ends(ruler: Ruler, units: Sequence[Unit], rooms: Sequence[int]) -> 
         while guess < last and ruler.fits(unit.start, units[guess].end, limit=rooms[at]):
             guess += 1
         if unit.begins == "heading":
-            stay = next((n for n in range(at + 1, last) if units[n].begins != "heading"), at) + 1
-            guess = stay if stay > guess and ruler.fits(unit.start, units[stay - 1].end) else guess
+            stay = (text if text < last else at) + 1
+            near = stay > guess and until[stay] - until[at] <= 2 * ruler.limit  # a long run of headings is not tried
+            guess = stay if near and ruler.fits(unit.start, units[stay - 1].end) else guess
+        else:
+            text = at
         ends[at] = guess
     return ends
 

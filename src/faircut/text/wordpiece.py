@@ -31,9 +31,9 @@ _BLOCK = 1 << 15
 _REMEMBERED = 1 << 17
 """Words kept in memory; then it starts afresh."""
 _LONG = 128
-"""Characters of a word that is never remembered."""
+"""Characters of a word that is never remembered, and above which a text is taken apart before it is counted."""
 _SHORT = 24
-"""Characters of a part of a word that is remembered: parts of longer words are too many."""
+"""Characters of a part of a word that is remembered, and of a word that the tokenizer counts fastest itself."""
 
 
 def is_bert(described: dict[str, Any]) -> bool:
@@ -94,7 +94,7 @@ class WordPieceCounter:
         is_long = is_word & (atoms.ends - atoms.starts > _LONG)
         atoms.counts[is_word & ~is_long] = self._count_words(atoms.texts(block, is_word & ~is_long))
         if is_long.any():
-            atoms.counts[is_long] = self.encoding.count_many(atoms.texts(block, is_long))
+            atoms.counts[is_long] = list(map(self._count_word, atoms.texts(block, is_long)))
         for start, end in added:
             at = np.searchsorted(atoms.starts, start)
             atoms.ends[at], atoms.counts[at] = end, self.encoding.count(block[start:end])
@@ -132,12 +132,16 @@ class WordPieceCounter:
         known = self._words.get(part)
         if known is not None:
             return known
-        is_word = bool((self._kinds_of(part) == _WORD).all())
-        count = self.match.count(part) if is_word else None
-        count = self.encoding.count(part) if count is None else count
-        if is_word and len(part) <= _SHORT and len(self._words) <= _REMEMBERED:
+        if (self._kinds_of(part) != _WORD).any():
+            return self.encoding.count(part)
+        count = self._count_word(part)
+        if len(part) <= _SHORT and len(self._words) <= _REMEMBERED:
             self._words[part] = count
         return count
+
+    def _count_word(self, word: str) -> int:
+        count = self.match.count(word)
+        return self.encoding.count(word) if count is None else count
 
     def _count_words(self, words: list[str]) -> Ints:
         if len(self._words) > _REMEMBERED:
@@ -145,8 +149,10 @@ class WordPieceCounter:
         known = self._words
         counts = list(map(known.get, words))
         if None in counts:
-            unseen = list({word for word, count in zip(words, counts, strict=True) if count is None})
-            known.update(zip(unseen, self._ask(unseen), strict=True))
+            unseen = {word for word, count in zip(words, counts, strict=True) if count is None}
+            short = [word for word in unseen if len(word) <= _SHORT]
+            known.update(zip(short, self._ask(short), strict=True))
+            known.update((word, self._count_word(word)) for word in unseen if len(word) > _SHORT)
             counts = list(map(known.get, words))
         return np.array(counts, dtype=np.int32)
 
