@@ -10,6 +10,7 @@ from faircut.documents import read_corpus
 from faircut.embedding import EMBEDDERS
 from faircut.errors import CorpusError, DocumentError
 from faircut.evaluation.context import Passage, passage
+from faircut.evaluation.sampling import document_of
 from faircut.experiment.plan import Plan
 from faircut.questions import read_questions
 from faircut.records import Chunk, Document, Question, content_id
@@ -39,7 +40,7 @@ class Inputs:
     @property
     def clusters(self) -> list[str]:
         """The document of each question: where it searches, else that of its first piece of evidence."""
-        return [q.within or q.evidence[0].document_id for q in self.questions]
+        return [document_of(q) for q in self.questions]
 
     def token_index(self, document_id: str) -> TokenIndex:
         """The budget tokens of one document, counted at the first call."""

@@ -103,10 +103,11 @@ class RowRun:
         if not chunks:
             raise ChunkingError(f"{self.row}: no chunk came out of {len(self.inputs.documents)} documents.")
         integrity = total(map(audit, self.inputs.documents.values(), by_document, (models,) * len(by_document)))
-        facts = self._chunk_facts(chunks, models, integrity)
+        sizes = self.inputs.budget.count_many([c.embedded_text for c in chunks])
+        facts = self._chunk_facts(chunks, sizes, models, integrity)
         facts["uncut"] = sum(len(part) == 1 for part in by_document)
         facts["cutting"] = {"seconds": max(seconds - account.seconds, 0.0), "embedded": asdict(account)}
-        self.store.write("chunks", key, chunk_table(chunks, self.inputs), facts)
+        self.store.write("chunks", key, chunk_table(chunks, sizes, self.inputs), facts)
         return chunks
 
     def _warm_up(self) -> None:
@@ -124,8 +125,9 @@ class RowRun:
             self.advance(f"cut {self.row.chunker}", count, len(self.inputs.documents))
         return by_document, perf_counter() - started
 
-    def _chunk_facts(self, chunks: Sequence[Chunk], models: Models, integrity: Integrity) -> dict[str, Any]:
-        sizes = np.array(self.inputs.budget.count_many([c.embedded_text for c in chunks]))
+    def _chunk_facts(
+        self, chunks: Sequence[Chunk], sizes: Sequence[int], models: Models, integrity: Integrity
+    ) -> dict[str, Any]:
         own = np.array(models.tokenizer.count_many([c.embedded_text for c in chunks])) + models.overhead
         low, median, high = (float(q) for q in np.quantile(sizes, (0.05, 0.5, 0.95)))
         lost_at = [[document, span.start, span.end] for document, span in integrity.lost_at]
@@ -135,7 +137,7 @@ class RowRun:
             "is_control": isinstance(self.chunker, Shuffled),
             "content": content_id(*(chunk.id for chunk in chunks)),
             "chunks": len(chunks),
-            "size": {"mean": float(sizes.mean()), "p5": low, "median": median, "p95": high},
+            "size": {"mean": float(np.mean(sizes)), "p5": low, "median": median, "p95": high},
             "embedded_tokens": int(np.minimum(own, self.embedder.max_tokens).sum()),
             "integrity": counts | {"lost_at": lost_at, "ok": integrity.ok, "words": str(integrity)},
         }

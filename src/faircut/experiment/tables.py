@@ -30,7 +30,7 @@ def _exact(chunk: Chunk, *, verbatim: bool) -> str | None:
     return None if all(part is None or _utf8(part) == part for part in parts) else json.dumps(parts)
 
 
-def chunk_table(chunks: Sequence[Chunk], inputs: Inputs) -> pl.DataFrame:
+def chunk_table(chunks: Sequence[Chunk], tokens: Sequence[int], inputs: Inputs) -> pl.DataFrame:
     """The chunks of a row, in document order; ``tokens`` are the budget's, context included."""
     verbatim = [c.is_verbatim(inputs.documents[c.document_id]) for c in chunks]
     return pl.DataFrame(
@@ -40,7 +40,7 @@ def chunk_table(chunks: Sequence[Chunk], inputs: Inputs) -> pl.DataFrame:
             "spans": [[[s.start, s.end] for s in c.spans] for c in chunks],
             "text": [_utf8(c.text) for c in chunks],
             "context": [_utf8(c.context) for c in chunks],
-            "tokens": inputs.budget.count_many([c.embedded_text for c in chunks]),
+            "tokens": list(tokens),
             "verbatim": verbatim,
             "exact": pl.Series([_exact(c, verbatim=v) for c, v in zip(chunks, verbatim, strict=True)], dtype=pl.String),
         }
