@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SCRIPTS = ("demo", "sentences", "chunking_speed", "overhead", "chroma", "presets", "pdf_speed", "pdf_headings")
+SCRIPTS = (
+    "demo", "sentences", "chunking_speed", "overhead", "chroma", "presets", "pdf_speed", "pdf_headings", "topics", "auto",
+)  # fmt: skip
 
 
 def main() -> int:
