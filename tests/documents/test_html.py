@@ -364,14 +364,24 @@ def test_xhtml_elements_may_be_empty_and_hold_cdata(page):
         ("utf-16-be", ""),
         ("cp1252", "ISO-8859-1"),
         ("cp1252", "windows-1252"),
-        ("cp1252", ""),
-        ("cp1252", "klingon"),
     ],
 )
 def test_the_encoding_is_found(encoding, label):
-    html = f'<html><head><meta charset="{label}"></head><p>Die Prüfung erfolgt gemäß § 5 für jede Größe „im Übrigen“; '
-    html += "die Gebühr beträgt dann höchstens 5 € je Stück, sofern nichts Ausdrückliches vereinbart ist."
+    html = GERMAN.replace('charset=""', f'charset="{label}"')
     assert decode_html(html.encode(encoding), "page") == html
+
+
+GERMAN = (
+    '<html><head><meta charset=""></head><p>Die Prüfung erfolgt gemäß § 5 für jede Größe „im Übrigen“; '
+    "die Gebühr beträgt dann höchstens 5 € je Stück, sofern nichts Ausdrückliches vereinbart ist."
+)
+
+
+@pytest.mark.parametrize("label", ["", "klingon"])
+def test_an_encoding_that_the_page_does_not_name_is_guessed_and_said(label):
+    html = GERMAN.replace('charset=""', f'charset="{label}"')
+    with pytest.warns(FaircutWarning, match="page: not UTF-8, read as WINDOWS-1252"):
+        assert decode_html(html.encode("cp1252"), "page") == html
 
 
 @pytest.mark.parametrize(

@@ -70,8 +70,7 @@ def test_a_byte_order_mark_decides_the_encoding_and_is_not_text(tmp_path, mark, 
         (b" \r\n\t\n", "a.txt: only white space"),
         (codecs.BOM_UTF8, "a.txt: empty"),
         (b"\x89PNG\r\n\x1a\n\0\0", "a.txt: not text: a NUL byte at position 8"),
-        ("Gr\xfc\xdfe".encode("utf-16-le"), "UTF-16 without its byte order mark"),
-        (b"one\nGr\xfc\xdfe", r"a.txt: not text in UTF-8: byte 0xFC at position 6 \(line 2\)"),
+        (b"one\nGr\xff\x9f\xfd\x81", r"a.txt: not text in UTF-8: byte 0xFF at position 6 \(line 2\), and in no older"),
         (codecs.BOM_UTF8 + b"caf\xe9", "byte 0xE9 at position 6"),
         (codecs.BOM_UTF16_LE + b"a\0b", "not text in UTF-16-LE"),
     ],
@@ -120,6 +119,17 @@ def test_files_of_unknown_kind_are_skipped_with_one_warning_that_counts_them(tmp
     with pytest.warns(FaircutWarning, match=r"skipped 4 files of unknown kind \(2 \.png, .*1 extensionless") as caught:
         assert ids(tmp_path) == ["a.txt"]
     assert len(caught) == 1
+
+
+def test_empty_source_code_in_a_folder_is_skipped_and_counted_and_alone_it_is_an_error(tmp_path):
+    write(tmp_path, a_py="x = 1\n", pkg__init_py="", pkg__b_js=" \n", pkg__c_py=codecs.BOM_UTF8)
+    with pytest.warns(FaircutWarning, match=r"skipped 3 files of source code that are empty\.") as caught:
+        assert ids(tmp_path) == ["a.py"]
+    assert len(caught) == 1
+    with pytest.raises(DocumentError, match=r"c\.py: empty"):
+        read(tmp_path / "pkg" / "c.py")
+    with pytest.raises(DocumentError, match=r"b\.js: only white space"):
+        ids(tmp_path / "pkg" / "b.js")
 
 
 def test_a_pattern_gives_what_matches_with_ids_below_its_fixed_part(tmp_path):

@@ -1,6 +1,11 @@
-"""Files -> documents: ``read`` for one file, ``read_corpus`` for a folder, a glob or a native corpus."""
+"""Files -> documents: ``read`` for one file, ``read_corpus`` for a folder, a glob or a native corpus.
+
+What other tools have read already comes in by ``from_unstructured`` and ``from_docling``.
+"""
 
 from faircut.documents.contract import Reader
+from faircut.documents.docling import from_docling
 from faircut.documents.reading import READERS, read, read_corpus
+from faircut.documents.unstructured import from_unstructured
 
-__all__ = ["READERS", "Reader", "read", "read_corpus"]
+__all__ = ["READERS", "Reader", "from_docling", "from_unstructured", "read", "read_corpus"]

@@ -13,9 +13,10 @@ from email.message import Message
 from itertools import groupby
 
 from faircut.documents.building import DocumentBuilder
+from faircut.documents.decoding import decode
 from faircut.documents.html import html_page
 from faircut.documents.html_parts import Piece
-from faircut.documents.html_source import decode, decode_html
+from faircut.documents.html_source import decode_html
 from faircut.documents.plain import plain_blocks
 
 __all__ = ["add_plain", "file_name", "header", "html_pieces", "html_source", "plain_text"]

@@ -4,15 +4,14 @@ The encoding is found as browsers find it, save that valid UTF-8 wins over a Lat
 parser quadratic (levels beyond ``MAX_NESTING``, pile-ups of unclosed formatting) are taken out; text never is.
 """
 
-import codecs
 import re
-import warnings
 from collections import Counter
 from dataclasses import dataclass, field
 
-from faircut.errors import DocumentError, FaircutWarning
+from faircut.documents.decoding import decode
+from faircut.errors import DocumentError
 
-__all__ = ["MAX_HTML", "MAX_NESTING", "MAX_TAGS", "as_html", "decode", "decode_html", "names", "tame"]
+__all__ = ["MAX_HTML", "MAX_NESTING", "MAX_TAGS", "as_html", "decode_html", "names", "tame"]
 
 MAX_HTML = 32 * 2**20
 """Bytes of one page."""
@@ -23,35 +22,9 @@ MAX_NESTING = 512
 
 # ---------------------------------------------------------------- encodings
 
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-    (b"<\0", "utf-16-le"),  # without a mark: the first character of a page is a bracket
-    (b"\0<", "utf-16-be"),
-)
 _META = re.compile(rb"""<meta[^>]*?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]+)""", re.IGNORECASE)
 _XML_DECLARATION = re.compile(rb"""^\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9_.:-]+)""")
 _HEAD = 4096  # bytes in which the label is looked for; browsers take 1,024
-
-# What browsers read under these labels (WHATWG Encoding Standard).
-_AS_READ = {
-    "ascii": "cp1252",
-    "iso8859-1": "cp1252",
-    "iso8859-9": "cp1254",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    "big5": "big5hkscs",
-    "tis-620": "cp874",
-    "utf-16": "utf-8",  # a label that can be read as ASCII is not in UTF-16
-    "utf-16-le": "utf-8",
-    "utf-16-be": "utf-8",
-}
-_FEW = 0.02  # share of the bytes outside ASCII that may be wrong before another encoding is looked for
 
 
 def decode_html(raw: bytes, where: str, charset: str | None = None) -> str:
@@ -74,67 +47,6 @@ def decode_html(raw: bytes, where: str, charset: str | None = None) -> str:
 def _label(head: bytes) -> str | None:
     found = _META.search(head) or _XML_DECLARATION.search(head)
     return found[1].decode("ascii") if found else None
-
-
-def decode(raw: bytes, where: str, label: str | None = None) -> str:
-    """The text of ``raw``: by its byte order mark, else by ``label``, else UTF-8, else by its characters."""
-    for mark, marked in _MARKS:
-        if raw.startswith(mark):
-            return _replaced(raw[0 if b"<" in mark else len(mark) :], where, marked)
-    if b"\0" in raw[:_HEAD] and raw.count(b"\0", 0, _HEAD) > _FEW * len(raw[:_HEAD]):
-        raise DocumentError(f"{where}: not text: it holds NUL bytes; it is a binary file.")
-    encoding = _codec(label)
-    if encoding is None and b"\x1b$" in raw:
-        encoding = "iso2022_jp"  # its bytes are all ASCII
-    if encoding in (None, "utf-8") or _is_single_byte(encoding):
-        try:
-            return raw.decode("utf-8")  # bytes that are valid UTF-8 beyond ASCII are so by no accident
-        except UnicodeDecodeError:
-            if encoding in (None, "utf-8"):
-                encoding = "utf-8" if _nearly(raw) else _guess(raw)
-    return _replaced(raw, where, encoding or "utf-8")
-
-
-def _codec(label: str | None) -> str | None:
-    """Python's name of the encoding that browsers read under ``label``; None for unknown and unset ones."""
-    try:
-        name = codecs.lookup(label.strip()).name if label else None
-    except (LookupError, ValueError):
-        return None
-    return _AS_READ.get(name, name) if name and name not in _NO_TEXT else None
-
-
-_NO_TEXT = {"base64", "bz2", "hex", "quopri", "rot13", "uu", "zlib", "idna", "punycode", "undefined", "utf-7"} | {
-    "raw-unicode-escape",
-    "raw_unicode_escape",
-    "unicode-escape",
-    "unicode_escape",
-}
-
-
-def _is_single_byte(encoding: str | None) -> bool:
-    return bool(encoding) and str(encoding).startswith(("cp125", "iso8859", "koi8", "mac", "cp437", "cp85", "cp866"))
-
-
-def _nearly(raw: bytes) -> bool:
-    """Whether UTF-8 is right but for a few bytes."""
-    outside = len(raw) - len(raw.translate(None, bytes(range(128, 256))))
-    return raw.decode("utf-8", "replace").count("\ufffd") <= _FEW * outside
-
-
-def _guess(raw: bytes) -> str:
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(raw[: 2**18], cp_exclusion=["utf_7"]).best()
-    return _AS_READ.get(best.encoding, best.encoding) if best else "cp1252"
-
-
-def _replaced(raw: bytes, where: str, encoding: str) -> str:
-    text = raw.decode(encoding, "replace")
-    if wrong := text.count("\ufffd") - (raw.count(b"\xef\xbf\xbd") if encoding == "utf-8" else 0):
-        message = f"{where}: {wrong} characters are not valid in {encoding.upper()} and were replaced by U+FFFD."
-        warnings.warn(message, FaircutWarning, stacklevel=2)
-    return text
 
 
 # ---------------------------------------------------------------- tags

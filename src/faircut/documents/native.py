@@ -5,18 +5,18 @@ Other keys are left alone. Whether ids repeat is seen where the corpus is put to
 
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from faircut.documents.jsonl import LineError, numbered_lines, parse_object
 from faircut.documents.markdown import markdown_blocks
 from faircut.documents.plain import plain_blocks
+from faircut.documents.sources import Source
 from faircut.errors import DocumentError
 from faircut.files import is_utf8
 from faircut.records import Block, Document
 
-__all__ = ["NATIVE_EXTENSIONS", "native_entries"]
+__all__ = ["NATIVE_EXTENSIONS", "native_document", "native_sources"]
 
 NATIVE_EXTENSIONS = (".jsonl", ".jsonl.gz")
 
@@ -24,24 +24,25 @@ _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,8}")
 _BLOCKS: dict[str, Callable[[str], tuple[Block, ...]]] = {"text/markdown": markdown_blocks}
 
 
-def native_entries(path: Path) -> Iterator[tuple[str, Callable[[], Document]]]:
-    """For each line its place (``file:line``) and a function that makes its document or raises ``DocumentError``.
+def native_sources(path: Path) -> Iterator[Source]:
+    """For each line where it is (``file:line``) and its bytes.
 
-    What cannot be read at all ends the stream with an entry that raises.
+    What cannot be read at all ends the stream with a source that has a problem.
     """
     try:
         for number, raw in numbered_lines(path):
-            yield f"{path}:{number}", partial(_document, raw, f"{path}:{number}")
+            yield Source(f"{path}:{number}", path, line=raw)
     except LineError as error:
         place = error.place(path)
-        yield place, partial(_refuse, DocumentError(f"{place}: {error}."))
+        yield Source(place, path, problem=f"{place}: {error}.")
 
 
-def _refuse(error: DocumentError) -> Document:
-    raise error
+def native_document(raw: bytes, place: str) -> Document:
+    """The document of one line.
 
-
-def _document(raw: bytes, place: str) -> Document:
+    Raises:
+        DocumentError: not JSON, no id, no text; names the place.
+    """
     try:
         return _from_object(parse_object(raw))
     except ValueError as error:

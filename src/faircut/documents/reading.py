@@ -7,10 +7,10 @@ import glob
 import os
 import re
 import warnings
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from faircut.documents.contract import Reader
@@ -20,25 +20,25 @@ from faircut.documents.email_message import EMAIL
 from faircut.documents.epub import EPUB
 from faircut.documents.html import HTML
 from faircut.documents.markdown import MARKDOWN
-from faircut.documents.native import NATIVE_EXTENSIONS, native_entries
+from faircut.documents.native import NATIVE_EXTENSIONS, native_document, native_sources
 from faircut.documents.pdf import PDF
 from faircut.documents.plain import PLAIN
 from faircut.documents.pptx import PPTX
 from faircut.documents.source_code import PYTHON, SOURCE_CODE
+from faircut.documents.sources import Source
 from faircut.documents.spreadsheet import SPREADSHEET
 from faircut.errors import DocumentError, FaircutWarning
 from faircut.files import is_utf8
 from faircut.records import Document
 from faircut.text.language import guess_language
 
-__all__ = ["READERS", "read", "read_corpus"]
+__all__ = ["READERS", "empty_corpus", "id_taken", "list_sources", "read", "read_corpus", "read_source"]
 
 READERS: tuple[Reader, ...] = (
     PLAIN, MARKDOWN, HTML, PDF, DOCX, PPTX, SPREADSHEET, DELIMITED, EPUB, EMAIL, PYTHON, SOURCE_CODE,
 )  # fmt: skip
 
 OnError = Callable[[DocumentError], None]
-Entry = tuple[str, Callable[[], Document]]  # where a document is, and how to get it
 
 
 def read(path: str | Path) -> Document:
@@ -52,10 +52,7 @@ def read(path: str | Path) -> Document:
         raise DocumentError(f"{path}: a folder, not a file; read_corpus reads folders.")
     if _is_native(path):
         raise DocumentError(f"{path}: a corpus of many documents, not one; read_corpus reads it.")
-    reader = _reader_of(path)
-    if reader is None:
-        raise DocumentError(f"{path}: {_kind(path)} files are not read. Possible: {_possible()}.")
-    return _read(reader, path, path.name)
+    return read_source(Source(str(path), path, path.name))
 
 
 def read_corpus(source: str | Path, *, on_error: OnError | None = None) -> Iterator[Document]:
@@ -69,45 +66,77 @@ def read_corpus(source: str | Path, *, on_error: OnError | None = None) -> Itera
         on_error: takes each ``DocumentError`` and reading goes on; without it the first one is raised.
 
     Warns:
-        FaircutWarning: files in a folder or pattern were left out because their kind is unknown, with counts.
+        FaircutWarning: files in a folder or pattern were left out because their kind is unknown, or because they are
+            source code without any, with counts.
 
     Raises:
         DocumentError: nothing there, no document at all (also with ``on_error``), a bad file, an id given twice.
     """
-    return _checked(_entries(source), source, on_error)
+    return _checked(list_sources(source), source, on_error)
 
 
-def _entries(source: str | Path) -> Iterable[Entry]:
+def list_sources(source: str | Path) -> Iterable[Source]:
+    """Where the documents of a file, a folder, a glob pattern or a native corpus are, as ``read_corpus`` reads them.
+
+    Raises:
+        DocumentError: nothing there; while iterating, a folder cannot be read.
+    """
     path = Path(source)
     if not str(source).strip():  # it would be the current folder
         raise DocumentError("the path of the documents is empty; name a file, a folder or a pattern.")
     if path.is_dir():
-        return _entries_of(path, _walk(path), str(source), skip_native=True)
+        return _sources_of(path, _walk(path), str(source), skip_native=True)
     if path.exists():
-        return native_entries(path) if _is_native(path) else [(str(path), partial(read, path))]
+        return native_sources(path) if _is_native(path) else [Source(str(path), path, path.name)]
     if _WILDCARD.search(str(source)):
         base = _fixed_part(path)
-        return _entries_of(base, _matches(str(source)), str(source), skip_native=False)
+        return _sources_of(base, _matches(str(source)), str(source), skip_native=False)
     raise DocumentError(f"{path}: no such file or folder.")
 
 
-def _checked(entries: Iterable[Entry], source: str | Path, on_error: OnError | None) -> Iterator[Document]:
+def read_source(source: Source) -> Document:
+    """The document at one place, its language guessed where it is not said.
+
+    Raises:
+        DocumentError: as ``read``; the place is named.
+    """
+    if source.problem:
+        raise DocumentError(source.problem)
+    if source.line is not None:
+        return with_language(native_document(source.line, source.place))
+    reader = _reader_of(source.path)
+    if reader is None:
+        raise DocumentError(f"{source.path}: {_kind(source.path)} files are not read. Possible: {_possible()}.")
+    return _read(reader, source.path, source.id)
+
+
+def empty_corpus(source: str | Path) -> DocumentError:
+    """The error for a corpus without a document."""
+    return DocumentError(f"{source}: the corpus is empty, no document was read. Possible: {_possible()}.")
+
+
+def _checked(sources: Iterable[Source], source: str | Path, on_error: OnError | None) -> Iterator[Document]:
     """Documents with unique ids, and at least one."""
     first: dict[str, str] = {}
-    for place, load in entries:
+    for one in sources:
         try:
-            document = with_language(load())
+            document = read_source(one)
             if document.id in first:
-                raise DocumentError(f"{place}: the id {document.id!r} is taken by {first[document.id]}; rename one.")
+                raise id_taken(one.place, document.id, first[document.id])
         except DocumentError as error:
             if on_error is None:
                 raise
             on_error(error)
             continue
-        first[document.id] = place
+        first[document.id] = one.place
         yield document
     if not first:
-        raise DocumentError(f"{source}: the corpus is empty, no document was read. Possible: {_possible()}.")
+        raise empty_corpus(source)
+
+
+def id_taken(place: str, document_id: str, other: str) -> DocumentError:
+    """The error for the second of two documents with one id."""
+    return DocumentError(f"{place}: the id {document_id!r} is taken by {other}; rename one.")
 
 
 def _read(reader: Reader, path: Path, document_id: str) -> Document:
@@ -150,21 +179,40 @@ def _possible() -> str:
 # ---------------------------------------------------------------- folders and patterns
 
 
-def _entries_of(base: Path, files: Iterable[Path], source: str, *, skip_native: bool) -> Iterator[Entry]:
+def _sources_of(base: Path, files: Iterable[Path], source: str, *, skip_native: bool) -> Iterator[Source]:
     """The readable files in the order of their ids; those of unknown kind are counted and named in one warning.
 
-    Inside a folder a ``.jsonl`` may be anything (questions, for one), so it is a corpus only when it is named.
+    Inside a folder a ``.jsonl`` may be anything (questions, for one), so it is a corpus only when it is named. Empty
+    source code is counted too, and is no error as another empty file is.
     """
     skipped: Counter[str] = Counter()
+    blank = 0
     for identity, path in sorted((p.relative_to(base).as_posix(), p) for p in files):
         if _is_native(path) and not skip_native:
-            yield from native_entries(path)
+            yield from native_sources(path)
         elif reader := _reader_of(path):
-            yield str(path), partial(_read, reader, path, identity)
+            if reader in _CODE and _is_blank(path):
+                blank += 1
+            else:
+                yield Source(str(path), path, identity)
         else:
             skipped[".jsonl" if _is_native(path) else _kind(path)] += 1
     if skipped:
         _warn_skipped(source, skipped)
+    if blank:
+        what = "file of source code that is" if blank == 1 else "files of source code that are"
+        warnings.warn(f"{source}: skipped {blank} {what} empty.", FaircutWarning, stacklevel=2)
+
+
+_CODE = (PYTHON, SOURCE_CODE)  # an empty __init__.py says something by being there
+_BLANK = 1000  # bytes up to which a file may be empty but for white space
+
+
+def _is_blank(path: Path) -> bool:
+    try:
+        return path.stat().st_size <= _BLANK and not path.read_bytes().removeprefix(BOM_UTF8).strip()
+    except OSError:
+        return False  # reading it says what is wrong
 
 
 def _warn_skipped(source: str, skipped: Counter[str]) -> None:

@@ -1,7 +1,8 @@
-"""Source code -> code blocks that tile the file as it stands: Python by ``ast``, other languages by their blank lines.
+"""Source code -> code blocks that tile the file as it stands: Python by ``ast``, others by their syntax or blank lines.
 
-In Python each definition at the top level is a block, with its decorators and the comments above it; a long class is
-one block a method. How bytes become text is left to ``decoding.py``.
+Each definition at the top level is a block, with its decorators and the comments above it; a long class is one block a
+method. Languages other than Python need the ``code`` extra for that (``syntax_trees.py``); without it they are cut at
+blank lines. How bytes become text is left to ``decoding.py``, save that a file may name its encoding.
 """
 
 import ast
@@ -13,9 +14,10 @@ from pathlib import Path
 
 from faircut.documents.contract import Reader
 from faircut.documents.decoding import read_text
+from faircut.documents.syntax_trees import definition_lines
 from faircut.records import Block, BlockKind, Document, Span
 
-__all__ = ["LONG_CLASS", "PYTHON", "SOURCE_CODE", "code_blocks", "python_blocks"]
+__all__ = ["LONG_CLASS", "PYTHON", "SOURCE_CODE", "code_blocks", "python_blocks", "syntax_blocks"]
 
 LONG_CLASS = 80
 """Lines above which a class is cut into its methods."""
@@ -63,6 +65,29 @@ def python_blocks(text: str) -> tuple[Block, ...]:
         body, docstring = body[1:], body[0]
         cuts += [(docstring.end_lineno or 0, "code")] if body else []
     return _tile(text, starts, [*cuts, *_definition_cuts(body, text, starts)])
+
+
+def syntax_blocks(text: str, extension: str) -> tuple[Block, ...]:
+    """One block a definition, one for the statements between two; where the syntax is not known, as ``code_blocks``.
+
+    Args:
+        text: the code.
+        extension: of its file, with the dot, in lower case; it names the language.
+    """
+    found = definition_lines(text, extension, LONG_CLASS) if text.strip() else None
+    if not found:
+        return code_blocks(text)
+    starts = _line_starts(text)
+    begins = {start: "code" for start, _ in found}
+    ends = (end for _, end in found if end not in begins and not _only_closes(text, starts, end))
+    cuts: list[Cut] = [(line, "code") for line in (0, *begins, *ends)]
+    return _tile(text, starts, cuts)
+
+
+def _only_closes(text: str, starts: list[int], line: int) -> bool:
+    """Whether the next line with text closes what the line before belongs to."""
+    word = _WORD.search(text, starts[line]) if line < len(starts) else None
+    return word is None or _NEW_UNIT.match(text, word.start()) is None
 
 
 def _parse(text: str) -> ast.Module | None:
@@ -142,14 +167,26 @@ def _tile(text: str, starts: list[int], cuts: Sequence[Cut]) -> tuple[Block, ...
 
 
 def _read_python(path: Path, document_id: str) -> Document:
-    text = read_text(path)
+    text = read_text(path, label=_named_encoding(path))
     return Document(document_id, text, python_blocks(text), path.name, str(path), "text/x-python")
 
 
 def _read_code(path: Path, document_id: str) -> Document:
-    text = read_text(path)
-    media_type = f"text/x-{path.suffix[1:].lower()}"
-    return Document(document_id, text, code_blocks(text), path.name, str(path), media_type)
+    text, extension = read_text(path, label=_named_encoding(path)), path.suffix.lower()
+    media_type = f"text/x-{extension[1:]}"
+    return Document(document_id, text, syntax_blocks(text, extension), path.name, str(path), media_type)
+
+
+def _named_encoding(path: Path) -> str | None:
+    """The encoding that a comment in the first two lines names, as Python (PEP 263), Ruby and editors write it."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    found = next(filter(None, map(_ENCODING.search, re.split(rb"\r\n?|\n", head)[:2])), None)
+    return found[1].decode("ascii") if found else None
+
+
+_HEAD = 1000  # bytes
+_ENCODING = re.compile(rb"^[ \t\f]*(?:#|//|/\*|--|;|%).*?coding[:=][ \t]*([-\w.]+)")
 
 
 _LANGUAGES = (
