@@ -14,6 +14,7 @@ __all__ = [
     "EmbeddingError",
     "FaircutError",
     "FaircutWarning",
+    "LlmError",
     "MetricError",
     "PlanError",
     "QuestionError",
@@ -57,6 +58,10 @@ class PlanError(FaircutError):
 
 class EmbeddingError(FaircutError):
     """Vectors cannot be had: weights missing or of the wrong hash, an extra not installed, a wrong answer."""
+
+
+class LlmError(FaircutError):
+    """A language model cannot be asked, or its answers cannot be used: wrong URL, key or model, the server is gone."""
 
 
 class ChunkingError(FaircutError):
