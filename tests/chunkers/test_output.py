@@ -3,11 +3,16 @@
 import io
 import json
 import time
+import zipfile
+from pathlib import Path
 
 import polars as pl
 import pytest
 
+from faircut.chunkers import build
+from faircut.chunkers.contract import Models
 from faircut.chunkers.output import chunk_records, read_chunk_records, write_jsonl, write_parquet
+from faircut.documents import read
 from faircut.documents.markdown import markdown_blocks
 from faircut.errors import DocumentError
 from faircut.records import Block, Chunk, Document, Span
@@ -118,3 +123,122 @@ def test_what_is_no_chunk_record_is_refused_with_its_line(line, what, tmp_path):
     path.write_text('{"document": "d", "spans": [[0, 1]], "text": "a"}\n\n' + line + "\n")
     with pytest.raises(DocumentError, match=f"chunks.jsonl:3: .*{what}"):
         list(read_chunk_records(str(path)))
+
+
+# ---------------------------------------------------------------- large tables
+
+
+def many(count):
+    for n in range(count):
+        yield {"id": f"{n}", "document": "d", "spans": [[n, n + 1]], "text": f"text {n} " * 20, "lines": [n, n]}
+
+
+@pytest.mark.parametrize("count", [0, 1, 4096, 10_000])
+def test_parquet_is_written_in_groups_and_holds_every_row_in_order(count):
+    files = [io.BytesIO(), io.BytesIO()]
+    assert [write_parquet(many(count), file) for file in files] == [count, count]
+    assert files[0].getvalue() == files[1].getvalue()
+    table = pl.read_parquet(io.BytesIO(files[0].getvalue()))
+    assert table["id"].to_list() == [str(n) for n in range(count)]
+    assert table.columns[:4] == ["id", "document", "source", "spans"]
+
+
+def test_what_the_records_raise_passes_through_the_writer_unchanged():
+    def broken():
+        yield from many(5000)
+        raise DocumentError("here it breaks.")
+
+    with pytest.raises(DocumentError, match=r"^here it breaks\.$"):
+        write_parquet(broken(), io.BytesIO())
+
+
+# ---------------------------------------------------------------- kinds of files
+
+MARKDOWN = "# Lease of C#\n\nIt begins in May.\n\n## Rent ##\n\nIt is due monthly.\n"
+HTML = "<html><body><h1>Lease of C#</h1><p>It begins in May.</p><h2>Rent</h2><p>It is due monthly.</p></body></html>"
+PYTHON = '"""Rules."""\n\n\nclass Lease:\n    """A lease."""\n\n    def rent(self):\n        return "monthly"\n'
+
+
+def word(path):
+    """A Word file with two headings and two paragraphs."""
+    name = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    content = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    said = (
+        ("Heading1", "Lease of C#"),
+        ("Normal", "It begins in May."),
+        ("Heading2", "Rent"),
+        ("Normal", "It is due monthly."),
+    )
+    body = "".join(
+        f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>' for style, text in said
+    )
+    styles = "".join(
+        f'<w:style w:type="paragraph" w:styleId="Heading{n}"><w:name w:val="heading {n}"/></w:style>' for n in (1, 2)
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(
+            "[Content_Types].xml",
+            '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+            f'<Override PartName="/word/document.xml" ContentType="{content}"/></Types>',
+        )
+        archive.writestr(
+            "_rels/.rels",
+            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+            f'<Relationship Id="r1" Type="{relations}/officeDocument" Target="word/document.xml"/></Relationships>',
+        )
+        archive.writestr(
+            "word/_rels/document.xml.rels",
+            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+            f'<Relationship Id="r1" Type="{relations}/styles" Target="styles.xml"/></Relationships>',
+        )
+        archive.writestr("word/document.xml", f'<w:document xmlns:w="{name}"><w:body>{body}</w:body></w:document>')
+        archive.writestr("word/styles.xml", f'<w:styles xmlns:w="{name}">{styles}</w:styles>')
+
+
+def pages(path):
+    """A PDF of two pages with a heading on each, in its outline."""
+    from pdf_writer import Sheet, pdf
+
+    first, second = Sheet(), Sheet()
+    first.text(72, 80, "Lease of C#", 18, "F2").text(72, 120, "It begins in May.")
+    second.text(72, 80, "Rent", 14, "F2").text(72, 120, "It is due monthly.")
+    path.write_bytes(pdf(first, second, outline=[(1, "Lease of C#", 1, 80), (2, "Rent", 2, 80)]))
+
+
+WRITERS = {
+    "a.md": lambda path: path.write_text(MARKDOWN),
+    "a.html": lambda path: path.write_text(HTML),
+    "a.docx": word,
+    "a.pdf": pages,
+}
+
+
+@pytest.mark.parametrize("name", list(WRITERS))
+def test_records_of_every_kind_of_file_carry_source_lines_and_headings_also_without_context(
+    name, tmp_path, monkeypatch
+):
+    monkeypatch.syspath_prepend(Path(__file__).parent.parent / "documents")  # where the writer of PDFs is
+    WRITERS[name](tmp_path / name)
+    document = read(tmp_path / name)
+    chunks = build("sentence(max=4w)").chunk(document, Models(WordCounter()))
+    assert not any(chunk.context for chunk in chunks)
+    records = {r["text"]: r for r in chunk_records(document, chunks, WordCounter())}
+    begin, due = (next(r for text, r in records.items() if said in text) for said in ("May.", "monthly."))
+    assert (begin["headings"], due["headings"]) == (["Lease of C#"], ["Lease of C#", "Rent"])
+    for record in (begin, due):
+        assert record["source"] == str(tmp_path / name)
+        first, last = record["lines"]
+        lines = document.text.splitlines()[first - 1 : last]
+        assert record["text"].strip() in "\n".join(lines)
+        assert record["text"].startswith(lines[0])
+    assert [r.get("pages") for r in (begin, due)] == ([[1], [2]] if name == "a.pdf" else [None, None])
+
+
+def test_records_of_source_code_carry_source_and_lines(tmp_path):
+    (tmp_path / "a.py").write_text(PYTHON)
+    document = read(tmp_path / "a.py")
+    chunks = build("structure(max=12w)").chunk(document, Models(WordCounter()))
+    last = list(chunk_records(document, chunks, WordCounter()))[-1]
+    assert last["source"] == str(tmp_path / "a.py")
+    assert last["lines"][1] == 8

@@ -1,5 +1,8 @@
 """Edit stability: the edits themselves, the counting, and the figures that are promised."""
 
+import json
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,8 +12,19 @@ from faircut.chunkers.contract import Models
 from faircut.documents.markdown import markdown_blocks
 from faircut.documents.plain import plain_blocks
 from faircut.embedding.minilm import Minilm
-from faircut.evaluation.stability import EditStability, changed_chunks, edit_stability, edited
+from faircut.evaluation.stability import (
+    CHARACTERS,
+    SAMPLE,
+    Changes,
+    EditStability,
+    Stability,
+    changed_chunks,
+    edit_stability,
+    edited,
+    stability_of,
+)  # fmt: skip
 from faircut.records import Chunk, Document, Span
+from faircut.text.units import CharacterCounter
 
 THINGS = ["the lease", "a copy of the annual report", "all invoices of the quarter", "the key", "the minutes in full"]
 VERBS = ["pays for", "returns", "signs", "reads", "keeps", "forwards", "destroys"]
@@ -131,3 +145,90 @@ def test_blocks_tile_the_edited_text_whatever_the_document(parts, edit, at):
             found = edited(document, edit, at=at)  # a Document checks the tiling itself
             assert found.text != text
             assert bool(found.blocks) == bool(document.blocks) or not found.text
+
+
+# ---------------------------------------------------------------- over a corpus
+
+
+class Counting:
+    """An embedder that notes what it is asked; each letter count is a dimension."""
+
+    def __init__(self):
+        self.texts = []
+        self.tokenizer, self.max_tokens, self.dimensions, self.fingerprint = CharacterCounter(), 10**6, 26, "letters"
+
+    def prefix(self, role):
+        return ""
+
+    def overhead(self, role):
+        return 0
+
+    def embed(self, texts, role, *, progress=None):
+        self.texts += texts
+        rows = np.array([[1 + text.lower().count(chr(97 + n)) for n in range(26)] for text in texts], dtype=np.float32)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+class Noting:
+    """A chunker that notes which documents it is given."""
+
+    def __init__(self, chunker):
+        self.chunker, self.given = chunker, []
+
+    def chunk(self, document, models):
+        self.given.append(document)
+        return self.chunker.chunk(document, models)
+
+
+def corpus(*counts):
+    return [Document(f"d{n}", prose(count, paragraph=5)) for n, count in enumerate(counts)]
+
+
+def test_the_figure_of_a_corpus_is_mean_and_worst_of_each_edit(minilm):
+    models = Models(minilm.tokenizer)
+    documents = corpus(30, 60)
+    found = stability_of(documents, build("fixed(size=300c)"), models)
+    singles = [edit_stability(build("fixed(size=300c)"), document, models) for document in documents]
+    assert (found.documents, found.chunks) == (2, sum(one.chunks for one in singles) / 2)
+    for edit in ("replaced", "inserted", "removed"):
+        counts = [getattr(one, edit) for one in singles]
+        assert getattr(found, edit) == Changes(sum(counts) / 2, max(counts))
+    assert found.worst == max(one.worst for one in singles)
+    assert json.loads(json.dumps(found.as_json()))["removed"]["worst"] == found.removed.worst
+    assert "2 documents of at most 20,000 characters" in str(found)
+
+
+def test_the_sample_is_bounded_long_enough_and_from_the_whole_corpus(minilm):
+    documents = corpus(*([3] * 40 + [25, 1500] * 30))
+    chunker = Noting(build("recursive(max=200c)"))
+    found = stability_of(documents, chunker, Models(minilm.tokenizer))
+    assert found.documents == SAMPLE
+    assert len(chunker.given) == 4 * SAMPLE
+    originals = chunker.given[::4]
+    assert all(len(d.text) <= CHARACTERS and d.text.count(".") >= 20 for d in originals)
+    numbers = [int(d.id[1:]) for d in originals]
+    assert numbers == sorted(numbers)
+    assert numbers[-1] - numbers[0] > 20
+    assert stability_of(documents, build("recursive(max=200c)"), Models(minilm.tokenizer)) == found
+
+
+def test_a_corpus_of_short_documents_has_no_figure(minilm):
+    for documents in ([], corpus(3, 19)):
+        found = stability_of(documents, build("fixed"), Models(minilm.tokenizer))
+        assert found == Stability(0, 0, Changes(0, 0), Changes(0, 0), Changes(0, 0))
+        assert str(found) == "edit stability: no document with 20 sentences or more"
+
+
+def test_each_text_is_embedded_once():
+    embedder = Counting()
+    found = stability_of(corpus(60), build("semantic(threshold=p85)"), Models.of(embedder))
+    assert found.documents == 1
+    assert len(embedder.texts) == len(set(embedder.texts))
+    assert 60 <= len(embedder.texts) <= 75
+
+
+def test_a_long_document_with_blocks_is_cut_where_its_blocks_still_tile(minilm):
+    text = with_headings(900)
+    found = stability_of([Document("d", text, markdown_blocks(text))], build("structure"), Models(minilm.tokenizer))
+    assert found.documents == 1
+    assert 1 <= found.worst <= 3

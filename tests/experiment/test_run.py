@@ -128,6 +128,7 @@ CHANGES = {
     "chunkers": lambda s, t: {"chunkers": ("recursive(max=20t)", "sentence(max=15t)"), "baseline": ""},
     "seed": lambda s, t: {"seed": 3},
     "controls": lambda s, t: {"controls": True},
+    "retrieval": lambda s, t: {"search": "zscore", "deliver": "parent(30t)", "best_sentence": True},
 }
 
 
@@ -260,6 +261,69 @@ def test_the_exact_index_gives_the_scores_of_the_default_one(finished, plan):
     assert [r["score"] for r in exact["rows"]] == [r["score"] for r in board["rows"]]
 
 
+RETRIEVALS = [
+    {"search": "bm25", "deliver": "window"},
+    {"search": "rrf", "deliver": "merge(size=60t)"},
+    {"search": "zscore", "deliver": "parent(size=60t)", "best_sentence": True},
+]
+
+
+@pytest.mark.parametrize("retrieval", RETRIEVALS, ids=lambda r: r["search"])
+def test_every_way_to_search_and_deliver_gives_the_same_by_both_engines_and_says_what_it_was(finished, plan, retrieval):
+    folder, dense = finished
+    asked = replace(plan, chunkers=CHUNKERS[:2], **retrieval)
+    boards = [
+        run(replace(asked, index=index), folder / f"{index} {retrieval}", cache=folder / "vectors.sqlite")
+        for index in ("qdrant", "exact")
+    ]
+    assert scores_of(boards[0]) == scores_of(boards[1])
+    for key in ("search", "deliver", "best_sentence"):
+        assert boards[0][key] == retrieval.get(key, dense[key])
+        shown = f"{key}={str(retrieval[key]).lower()}" if key in retrieval else ""
+        assert shown in " ".join(results_of(boards[0]).notes)
+    for row in boards[0]["rows"]:
+        assert all(spent <= int(cut[:-1]) for cut, spent in row["tokens_at"].items() if cut.endswith("t"))
+
+
+def test_what_was_found_another_way_has_another_key_and_the_same_chunks(plan, tmp_path):
+    inputs = load_inputs(plan, lambda *_: None)
+    ways = [
+        {}, {"search": "zscore"}, {"search": "zscore(lexical=bm25(b=0))"}, {"search": "rrf"}, {"search": "rrf(k=0)"},
+        {"search": "bm25"}, {"deliver": "window"}, {"deliver": "window(2)"}, {"best_sentence": True},
+    ]  # fmt: skip
+    first = RowRun(
+        plan.rows[0], plan.rows[0].build_chunker(), Minilm(), INDEXES.build("exact"), inputs, plan.all_measures,
+        RunStore(tmp_path), "code", lambda *_: None,
+    )  # fmt: skip
+    keys = [replace(first, retrieval=replace(plan, **way).retrieval).keys for way in ways]
+    assert keys[0] == first.keys
+    assert len({k.chunks for k in keys}) == 1
+    assert len({k.hits for k in keys}) == len({k.scores for k in keys}) == len(ways)
+
+
+def test_the_cost_is_that_of_what_is_embedded_for_the_search(finished, plan):
+    folder, dense = finished
+
+    def tokens(**retrieval):
+        path = folder / f"cost {retrieval}"
+        asked = replace(plan, chunkers=CHUNKERS[1:], **retrieval)
+        board = run(asked, path, cache=folder / "vectors.sqlite")
+        return {r["row"]: r["cost"] for r in board["rows"]}
+
+    words, sentences = tokens(search="bm25"), tokens(best_sentence=True)
+    for cost, name in [(r["cost"], r["row"]) for r in dense["rows"] if r["row"] in words]:
+        assert words[name]["embedded_tokens"] == cost["embedded_tokens_for_cutting"]
+        extra = sentences[name]["embedded_tokens_for_sentences"]
+        assert extra > 0 == cost["embedded_tokens_for_sentences"]
+        assert sentences[name]["embedded_tokens"] == cost["embedded_tokens"] + extra
+
+
+def test_words_alone_find_nothing_for_a_question_without_a_common_word(plan, small, tmp_path):
+    asked = changed_questions(small, tmp_path, lambda q: q | {"question": "Qwertz?"} if q["id"] == "q1" else q)
+    board = run(replace(plan, chunkers=CHUNKERS[:1], questions=asked, search="bm25"), tmp_path / "run")
+    assert [r["unanswered"] for r in board["rows"]] == [1] * len(board["rows"])
+
+
 def test_controls_are_compared_with_their_own_chunker(small, tmp_path):
     plan = Plan(str(small / "corpus"), str(small / "questions.jsonl"), ("sentence(max=30t)",), controls=True)
     board = run(plan, tmp_path / "run")
@@ -290,6 +354,8 @@ def test_a_user_splitter_that_was_edited_is_cut_again(small, tmp_path, monkeypat
         ({"baseline": "recursiv"}, "is not among the rows; did you mean"),
         ({"chunkers": ("recursive", "recursive")}, "stands twice"),
         ({"band": 0.0}, "band and alpha lie between"),
+        ({"search": "bm25", "best_sentence": True}, "best_sentence needs vectors"),
+        ({"deliver": "window", "measures": ("semantic_hit(0.7)@5",)}, "semantic_hit judges whole chunks"),
     ],
 )
 def test_a_plan_that_cannot_work_is_refused_with_a_reason(plan, change, said):

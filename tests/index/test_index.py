@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -53,18 +52,6 @@ def brute_force(chunks, vectors, queries, k, within=None):
         found = [key[-1] for key in sorted(keys)[:k]]
         rows.append(found + [-1] * (k - len(found)))
     return np.array(rows)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def memory_as_temporary_folder():
-    """The engine waits for the disk five times an index; where there is a folder in memory, the tests use that."""
-    memory = Path("/dev/shm")  # noqa: S108
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name,
-    ):
-        patch.setattr("tempfile.tempdir", name)
-        yield
 
 
 @pytest.fixture(params=ENGINES)

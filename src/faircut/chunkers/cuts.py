@@ -15,8 +15,8 @@ from faircut.errors import SpecError
 from faircut.specs import Percentile, spec_text
 
 __all__ = [
-    "CUT_RULES", "AbovePercentile", "Absolute", "CutRule", "Deviation", "Gaps", "Gradient", "Interquartile", "cut_rule",
-    "gap_similarities",
+    "CUT_RULES", "AbovePercentile", "Absolute", "CutRule", "Deviation", "Gaps", "Gradient", "Interquartile", "SimilarityCurve",
+    "cut_rule", "gap_similarities",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -39,6 +39,27 @@ class Gaps:
     def cuts(self) -> NDArray[np.bool_]:
         """Whether the rule cuts at each gap. Ties with the threshold are no cut."""
         return self.signal > self.threshold
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarityCurve:
+    """What a semantic chunker saw in one document; arrays ``(n,)``, one entry a gap between two sentences.
+
+    ``positions`` are the offsets at which the sentence after the gap begins, ``similarities`` cosines, ``cuts`` whether
+    the rule alone cuts there, before minimum and maximum are applied. ``threshold`` is the cosine below which the rule
+    cuts, None where it does not look at the cosine itself (gradient) or nothing could be below it.
+    """
+
+    positions: NDArray[np.int64]
+    similarities: Floats
+    cuts: NDArray[np.bool_]
+    threshold: float | None
+
+    @classmethod
+    def of(cls, positions: NDArray[np.int64], similarities: Floats, rule: "CutRule") -> "SimilarityCurve":
+        """The curve with what a rule makes of it."""
+        gaps = rule.judge(similarities)
+        return cls(positions, similarities, gaps.cuts, gaps.cosine)
 
 
 class CutRule(Protocol):

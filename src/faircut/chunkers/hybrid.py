@@ -10,10 +10,11 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faircut.chunkers.boundaries import WHOLE
 from faircut.chunkers.contract import Models
-from faircut.chunkers.cuts import CutRule, cut_rule, gap_similarities
+from faircut.chunkers.cuts import CutRule, SimilarityCurve, cut_rule, gap_similarities
 from faircut.chunkers.packing import Ruler, check_document, to_chunks
 from faircut.chunkers.sections import blocks_of
 from faircut.chunkers.structure import Gaps, section_starts
@@ -72,18 +73,34 @@ class Hybrid:
 
     def chunk(self, document: Document, models: Models) -> list[Chunk]:
         """The chunks of the document; see ``Chunker``."""
-        check_document(document)
-        if models.embedder is None:
-            raise EmbeddingError(f"{self} needs an embedder for its sentences; give one, such as minilm.")
-        ruler = Ruler.of(document, self.max, models)
-        blocks = blocks_of(document)
-        units = document_units(ruler, blocks, (*KEPT, "list"), self._is_whole(document, models.embedder))
+        embedder = self._embedder(document, models)
+        ruler, blocks = Ruler.of(document, self.max, models), blocks_of(document)
+        units = document_units(ruler, blocks, (*KEPT, "list"), self._is_whole(document, embedder))
         if not units:
             return []
         least = self.min.amount if isinstance(self.min, Size) else self.min * self.max.amount
-        gaps = self._gaps(document, blocks, units, models.embedder, least)
+        gaps = self._gaps(document, blocks, units, embedder, least)
         starts = section_starts(ruler, blocks, units, gaps, rooms=[ruler.limit] * len(blocks), small=least)
         return to_chunks(document, joined(ruler, units, starts))
+
+    def curve(self, document: Document, models: Models) -> SimilarityCurve:
+        """The similarities of neighbouring sentences where similarity, not structure, decides on the gap.
+
+        Raises:
+            EmbeddingError: ``models`` has no embedder.
+        """
+        embedder = self._embedder(document, models)
+        ruler, blocks = Ruler.of(document, self.max, models), blocks_of(document)
+        units = document_units(ruler, blocks, (*KEPT, "list"), self._is_whole(document, embedder))
+        open_gaps, similarities = _similarities(document, units, _ranks(blocks, units), embedder)
+        positions = np.array([units[at].start for at in open_gaps.tolist()], dtype=np.int64)
+        return SimilarityCurve.of(positions, similarities, cut_rule(self.threshold))
+
+    def _embedder(self, document: Document, models: Models) -> Embedder:
+        check_document(document)
+        if models.embedder is None:
+            raise EmbeddingError(f"{self} needs an embedder for its sentences; give one, such as minilm.")
+        return models.embedder
 
     def _is_whole(self, document: Document, embedder: Embedder) -> Callable[[Block], bool]:
         """Whether a block is kept whole also above the maximum."""
@@ -101,18 +118,32 @@ class Hybrid:
         self, document: Document, blocks: Sequence[Block], units: Sequence[Unit], embedder: Embedder, least: float
     ) -> Gaps:
         """The gap before each unit: the least similar first, wanted where the rule of the threshold cuts."""
-        ranks = np.array([0.0, *(_rank(blocks, before, unit) for before, unit in pairwise(units))])
+        ranks = _ranks(blocks, units)
         wanted = (ranks == _HEADING) | (ranks == _AFTER_BLOCK)
-        open_gaps = np.flatnonzero(ranks == 0)[1:]
-        prose = np.union1d(open_gaps, open_gaps - 1)
+        open_gaps, similarities = _similarities(document, units, ranks, embedder)
         if len(open_gaps):
-            texts = [document.text[units[at].start : units[at].end].strip() for at in prose.tolist()]
-            similarities = gap_similarities(embedder.embed(texts, "sentence"))
-            # Two sentences that are neighbours among the embedded ones may have a table between them.
-            similarities = similarities[np.searchsorted(prose, open_gaps) - 1]
             ranks[open_gaps] = similarities
             wanted[open_gaps] = cut_rule(self.threshold).judge(similarities).cuts
         return Gaps(ranks, least, wanted)
+
+
+def _similarities(
+    document: Document, units: Sequence[Unit], ranks: NDArray[np.float64], embedder: Embedder
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The units before which no structure decides on the gap, and the similarity at each of these gaps."""
+    open_gaps = np.flatnonzero(ranks == 0)[1:]
+    if not len(open_gaps):
+        return open_gaps, np.zeros(0)
+    prose = np.union1d(open_gaps, open_gaps - 1)
+    texts = [document.text[units[at].start : units[at].end].strip() for at in prose.tolist()]
+    similarities = gap_similarities(embedder.embed(texts, "sentence"))
+    # Two sentences that are neighbours among the embedded ones may have a table between them.
+    return open_gaps, similarities[np.searchsorted(prose, open_gaps) - 1]
+
+
+def _ranks(blocks: Sequence[Block], units: Sequence[Unit]) -> NDArray[np.float64]:
+    """The rank of the gap before each unit; the first unit has none."""
+    return np.array([0.0, *(_rank(blocks, before, unit) for before, unit in pairwise(units))])
 
 
 def _rank(blocks: Sequence[Block], before: Unit, unit: Unit) -> float:

@@ -9,23 +9,26 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import IO, Any, NamedTuple
 
+from faircut.chunkers.sections import heading_title
 from faircut.errors import DocumentError
 from faircut.records import Block, Chunk, Document, Span
 from faircut.text.contract import TokenCounter
 
-__all__ = ["chunk_records", "read_chunk_records", "record_chunk", "write_jsonl", "write_parquet"]
+__all__ = ["chunk_records", "json_line", "read_chunk_records", "record_chunk", "write_jsonl", "write_parquet"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_ROWS_A_GROUP = 4096  # 10 MB of chunks of 512 tokens
 _SHOWN = 40  # characters of a wrong value that an error shows
 
 
 def chunk_records(document: Document, chunks: Sequence[Chunk], tokenizer: TokenCounter) -> Iterator[dict[str, Any]]:
-    """One record for each chunk: ``id document spans text context tokens lines`` and where known ``pages headings``.
+    """One record for each chunk: ``id document spans text context tokens lines``, and where known more.
 
-    ``lines`` are the first and the last line from 1, ``tokens`` counts context and text as embedded.
+    ``lines`` are the first and the last line from 1, ``tokens`` counts context and text as embedded. Where known:
+    ``source`` (the file), ``pages``, ``headings`` (the titles above the chunk's begin, whatever its context).
     """
     starts = _line_starts(document.text)
     paths = _heading_paths(document)
@@ -35,6 +38,7 @@ def chunk_records(document: Document, chunks: Sequence[Chunk], tokenizer: TokenC
         record: dict[str, Any] = {
             "id": chunk.id,
             "document": document.id,
+            **({"source": document.source} if document.source else {}),
             "spans": [[s.start, s.end] for s in chunk.spans],
             "text": chunk.text,
             "context": chunk.context,
@@ -75,7 +79,7 @@ def _heading_paths(document: Document) -> _Paths:
     for block in document.blocks:
         if block.kind == "heading":
             level = block.level or 1
-            title = document.text[block.span.start : block.span.end].strip().strip("#=-").strip().partition("\n")[0]
+            title = heading_title(document.text[block.span.start : block.span.end])
             open_headings = [h for h in open_headings if h[0] < level] + [(level, title)]
             paths.places.append(block.span.start)
             paths.titles.append(tuple(text for _, text in open_headings))
@@ -96,22 +100,60 @@ def write_jsonl(records: Iterable[dict[str, Any]], file: IO[bytes]) -> int:
     """Write one record a line and return how many; lone surrogates become JSON escapes."""
     count = 0
     for record in records:
-        try:
-            raw = json.dumps(record, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raw = json.dumps(record).encode()
-        file.write(raw + b"\n")
+        file.write(json_line(record))
         count += 1
     return count
 
 
+def json_line(record: dict[str, Any]) -> bytes:
+    """A record as one line of UTF-8 with its line end; lone surrogates become JSON escapes."""
+    try:
+        return json.dumps(record, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(record).encode() + b"\n"
+
+
 def write_parquet(records: Iterable[dict[str, Any]], file: IO[bytes]) -> int:
-    """Write the records as one Parquet table and return how many; lone surrogates become U+FFFD (Parquet is UTF-8)."""
+    """Write the records as one Parquet table and return how many; lone surrogates become U+FFFD (Parquet is UTF-8).
+
+    Memory is bounded by some groups of 4,096 rows, however many there are. The same records give the same bytes.
+    What ``records`` raises passes unchanged.
+    """
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    schema = _parquet_schema()
+    count = 0
+    raised: list[BaseException] = []
+
+    def groups(*_: Any) -> "Iterator[pl.DataFrame]":  # called by polars from a thread of its own
+        nonlocal count
+        waiting = iter(records)
+        try:
+            while rows := [{key: _utf8(r.get(key)) for key in schema} for r in islice(waiting, _ROWS_A_GROUP)]:
+                count += len(rows)
+                yield pl.DataFrame(rows, schema=schema)
+        except BaseException as error:  # polars would make another error of it
+            raised.append(error)
+            raise
+
+    table = register_io_source(groups, schema=schema)
+    try:
+        table.sink_parquet(file, compression="zstd", row_group_size=_ROWS_A_GROUP, maintain_order=True)
+    except pl.exceptions.PolarsError:
+        if raised:
+            raise raised[0] from None
+        raise
+    return count
+
+
+def _parquet_schema() -> dict[str, Any]:
     import polars as pl
 
-    schema: dict[str, Any] = {
+    return {
         "id": pl.String,
         "document": pl.String,
+        "source": pl.String,
         "spans": pl.List(pl.List(pl.Int64)),
         "text": pl.String,
         "context": pl.String,
@@ -120,9 +162,6 @@ def write_parquet(records: Iterable[dict[str, Any]], file: IO[bytes]) -> int:
         "pages": pl.List(pl.Int64),
         "headings": pl.List(pl.String),
     }
-    rows = [{key: _utf8(record.get(key)) for key in schema} for record in records]
-    pl.DataFrame(rows, schema=schema).write_parquet(file, compression="zstd")
-    return len(rows)
 
 
 def _utf8(value: Any) -> Any:

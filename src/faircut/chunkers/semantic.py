@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faircut.chunkers.contract import Models
-from faircut.chunkers.cuts import CutRule, cut_rule, gap_similarities
+from faircut.chunkers.cuts import CutRule, SimilarityCurve, cut_rule, gap_similarities
 from faircut.chunkers.packing import Piece, Ruler, check_document, check_size, split_levels, to_chunks
 from faircut.chunkers.sentence import sentence_places
 from faircut.embedding.contract import Embedder
@@ -27,21 +27,6 @@ __all__ = ["Semantic", "SimilarityCurve"]
 _UNLIMITED = 2**62
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class SimilarityCurve:
-    """What a semantic chunker saw in one document; arrays ``(n,)``, one entry a gap between two sentences.
-
-    ``positions`` are the offsets at which the sentence after the gap begins, ``similarities`` cosines, ``cuts`` whether
-    the rule alone cuts there, before minimum and maximum are applied. ``threshold`` is the cosine below which the rule
-    cuts, None where it does not look at the cosine itself (gradient) or nothing could be below it.
-    """
-
-    positions: NDArray[np.int64]
-    similarities: Floats
-    cuts: NDArray[np.bool_]
-    threshold: float | None
 
 
 @dataclass(frozen=True)
@@ -105,9 +90,8 @@ class Semantic:
         embedder = self._embedder(models)
         units = _units(self._ruler(document, models))
         similarities = _similarities(document, units, embedder, self.window)
-        gaps = cut_rule(self.threshold).judge(similarities)
         positions = np.array([unit.start for unit in units[1:]], dtype=np.int64)
-        return SimilarityCurve(positions, similarities, gaps.cuts, gaps.cosine)
+        return SimilarityCurve.of(positions, similarities, cut_rule(self.threshold))
 
     def _embedder(self, models: Models) -> Embedder:
         if models.embedder is None:

@@ -1,22 +1,48 @@
-"""Edit stability: a chunker and a document in; how many chunks change when one sentence in the middle is edited out.
+"""Edit stability: a chunker and documents in; how many chunks change when one sentence in the middle is edited out.
 
-A chunk that did not change needs no new vector. What an embedding costs is left to the run.
+A chunk that did not change needs no new vector. What an embedding costs is left to the run. ``edit_stability`` looks at
+one document, ``stability_of`` at a bounded sample of a corpus.
 """
 
+import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate, pairwise
-from typing import Literal, get_args
+from statistics import fmean
+from typing import Any, Literal, get_args
+
+import numpy as np
 
 from faircut.chunkers.contract import Chunker, Models
 from faircut.chunkers.sentence import sentence_places
+from faircut.embedding.contract import Embedder, Progress, Role, Vectors
+from faircut.errors import FaircutWarning
 from faircut.records import Block, Chunk, Document, Span
+from faircut.text.contract import TokenCounter
 
-__all__ = ["Edit", "EditStability", "changed_chunks", "edit_stability", "edited"]
+__all__ = [
+    "Changes",
+    "Edit",
+    "EditStability",
+    "Stability",
+    "changed_chunks",
+    "edit_stability",
+    "edited",
+    "stability_of",
+]
 
 Edit = Literal["replaced", "inserted", "removed"]
 
+SAMPLE = 5
+"""Documents that ``stability_of`` looks at, so that it costs the same for any corpus."""
+SENTENCES = 20
+"""The fewest sentences of a document that is looked at."""
+CHARACTERS = 20_000
+"""Of a longer document only so many are looked at: about 200 sentences."""
+
+_LOOKED_AT = 100  # documents among which the sample is found
+_GOLDEN = (5**0.5 - 1) / 2  # its multiples spread evenly, however many are taken
 _STEPS = 40  # sentences that are looked at for one that differs from the edited one
 
 
@@ -33,6 +59,127 @@ class EditStability:
     def worst(self) -> int:
         """The most chunks that one of the edits changed."""
         return max(self.replaced, self.inserted, self.removed)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Chunks that one kind of edit changed: the mean over the documents, and the most in one."""
+
+    mean: float
+    worst: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """Edit stability over a sample of ``documents``, of ``chunks`` in the mean before the edit.
+
+    The sample is of at most ``SAMPLE`` documents with ``SENTENCES`` sentences or more, spread evenly over the corpus,
+    and of each at most the first ``CHARACTERS``.
+    """
+
+    documents: int
+    chunks: float
+    replaced: Changes
+    inserted: Changes
+    removed: Changes
+
+    @property
+    def worst(self) -> int:
+        """The most chunks that one edit changed."""
+        return max(self.replaced.worst, self.inserted.worst, self.removed.worst)
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields, ``worst``, and all of it in ``words``."""
+        return asdict(self) | {"worst": self.worst, "words": str(self)}
+
+    def __str__(self) -> str:
+        """One line in words, the sample included."""
+        if not self.documents:
+            return f"edit stability: no document with {SENTENCES} sentences or more"
+        edits = ((name, getattr(self, name)) for name in get_args(Edit))
+        said = ", ".join(f"{name} {found.mean:.1f} (at most {found.worst})" for name, found in edits)
+        sample = f"{self.documents} document{'s' * (self.documents > 1)} of at most {CHARACTERS:,} characters"
+        return f"chunks changed by one sentence {said}, of {self.chunks:.1f}; {sample}"
+
+
+def stability_of(documents: Sequence[Document], chunker: Chunker, models: Models) -> Stability:
+    """Edit stability on a sample of the documents, with bounded cost: at most 20 short cuts, each text embedded once.
+
+    Deterministic. Where no document has sentences enough, ``documents`` is 0 and so is all else.
+
+    Raises:
+        FaircutError: the chunker failed on a document, edited or not.
+    """
+    if models.embedder is not None:
+        models = replace(models, embedder=_Remembering(models.embedder))
+    with warnings.catch_warnings():  # what there is to warn of was said when the documents themselves were cut
+        warnings.simplefilter("ignore", FaircutWarning)
+        found = [edit_stability(chunker, document, models) for document in _sample(documents)]
+    edits = {edit: [getattr(one, edit) for one in found] for edit in get_args(Edit)}
+    changes = {edit: Changes(fmean(counts or [0]), max(counts, default=0)) for edit, counts in edits.items()}
+    return Stability(len(found), fmean([one.chunks for one in found] or [0]), **changes)
+
+
+def _sample(documents: Sequence[Document]) -> list[Document]:
+    """The beginnings of some documents that are long enough, in the order of the corpus."""
+    spread = sorted(range(len(documents)), key=lambda at: at * _GOLDEN % 1)[:_LOOKED_AT]
+    chosen: dict[int, Document] = {}
+    for at in spread:
+        beginning = _beginning(documents[at])
+        if len(_sentences(beginning)) >= SENTENCES:
+            chosen[at] = beginning
+        if len(chosen) == SAMPLE:
+            break
+    return [chosen[at] for at in sorted(chosen)]
+
+
+def _beginning(document: Document) -> Document:
+    """The document up to ``CHARACTERS``, cut at the last line end or space before."""
+    if len(document.text) <= CHARACTERS:
+        return document
+    spaces = (document.text.rfind(white, CHARACTERS // 2, CHARACTERS) + 1 for white in ("\n", " "))
+    end = next((space for space in spaces if space), CHARACTERS)
+    kept = [b for b in document.blocks if b.span.start < end]
+    blocks = [replace(b, span=Span(b.span.start, min(b.span.end, end))) for b in kept]
+    return replace(document, text=document.text[:end], blocks=tuple(blocks))
+
+
+@dataclass(frozen=True)
+class _Remembering:
+    """An embedder that computes each text once: an edited document is nearly the one before the edit."""
+
+    embedder: Embedder
+    vectors: dict[tuple[Role, str], Any] = field(default_factory=dict)
+
+    @property
+    def dimensions(self) -> int:
+        return self.embedder.dimensions
+
+    @property
+    def fingerprint(self) -> str:
+        return self.embedder.fingerprint
+
+    @property
+    def tokenizer(self) -> TokenCounter:
+        return self.embedder.tokenizer
+
+    @property
+    def max_tokens(self) -> int:
+        return self.embedder.max_tokens
+
+    def prefix(self, role: Role) -> str:
+        return self.embedder.prefix(role)
+
+    def overhead(self, role: Role) -> int:
+        return self.embedder.overhead(role)
+
+    def embed(self, texts: Sequence[str], role: Role, *, progress: Progress | None = None) -> Vectors:
+        new = [text for text in dict.fromkeys(texts) if (role, text) not in self.vectors]
+        if new:
+            keys = [(role, text) for text in new]
+            self.vectors.update(zip(keys, self.embedder.embed(new, role, progress=progress), strict=True))
+        rows = [self.vectors[role, text] for text in texts]
+        return np.stack(rows) if rows else np.zeros((0, self.dimensions), dtype=np.float32)
 
 
 def edit_stability(chunker: Chunker, document: Document, models: Models) -> EditStability:

@@ -49,6 +49,9 @@ def build_leaderboard(store: RunStore) -> dict[str, Any]:
         "corpus": manifest["corpus"],
         "questions": manifest["questions"]["questions"],
         "budget_tokenizer": manifest["budget_tokenizer"],
+        "search": str(plan.retrieval.search),
+        "deliver": str(plan.retrieval.delivery),
+        "best_sentence": plan.best_sentence,
         "planned": _planned(plan, clusters, len(rows) - 1),
         "rows": sorted(rows, key=lambda r: (-r["score"]["mean"], r["row"])),
         "controls": _controls(plan, scores, clusters),
@@ -131,9 +134,11 @@ def _row(
         "tokens_at": facts["tokens"],
         "unanswered": facts["unanswered"],
         "underfilled": facts["underfilled"],
+        "causes": store.read_json(f"diagnosis/{entry['scores']}.json")["causes"],
         "chunks": cut["chunks"],
         "size": cut["size"],
         "integrity": cut["integrity"],
+        "stability": cut.get("stability"),
         "cost": _cost(manifest, entry, cut, found, facts),
     }
 
@@ -171,13 +176,15 @@ def _cost(
     scored: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What the row costs, as if nothing had been cached: seconds of embedding are tokens over the measured rate."""
-    tokens = cut["cutting"]["embedded"]["tokens"] + cut["embedded_tokens"]
+    chunks = cut["embedded_tokens"] if found["chunks_embedded"] else 0
+    tokens = cut["cutting"]["embedded"]["tokens"] + chunks + found["sentence_tokens"]
     rate = manifest["embedding_rates"].get(entry["embedder"])
     return {
         "cutting_seconds": cut["cutting"]["seconds"],
         "embedding_seconds": tokens / rate if rate else None,
         "embedded_tokens": tokens,
         "embedded_tokens_for_cutting": cut["cutting"]["embedded"]["tokens"],
+        "embedded_tokens_for_sentences": found["sentence_tokens"],
         "overlong_for_cutting": cut["cutting"]["embedded"]["overlong"],
         "embedded_per_document_token": tokens / max(manifest["corpus"]["tokens"], 1),
         "indexing_seconds": found["indexing_seconds"],

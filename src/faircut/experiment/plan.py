@@ -17,8 +17,10 @@ from faircut.chunkers.shuffled import Shuffled
 from faircut.embedding import EMBEDDERS
 from faircut.errors import MetricError, PlanError, nearest
 from faircut.evaluation.measures import Measure, parse_measure
+from faircut.experiment.searching import Retrieval
+from faircut.experiment.units import DELIVERIES, WholeChunk
 from faircut.files import is_utf8
-from faircut.index import INDEXES
+from faircut.index import INDEXES, SEARCHES
 
 __all__ = ["BUDGETS", "DEFAULT_MEASURE", "MEASURES_BESIDE", "Plan", "Row", "control_of", "is_control", "load_plan"]
 
@@ -68,6 +70,7 @@ class Plan:
     """A comparison as the user asked for it.
 
     ``measure`` decides; ``measures`` are shown beside it (those of ``MEASURES_BESIDE`` are always computed).
+    ``search``, ``deliver`` and ``best_sentence`` say how chunks are found and what is handed over, for all rows alike.
     ``band`` is half the width of the equivalence band,
     ``controls`` adds to every chunker its size-matched control. ``baseline`` names a chunker or a whole row; empty
     means the first row.
@@ -85,6 +88,9 @@ class Plan:
     measure: str = DEFAULT_MEASURE
     measures: tuple[str, ...] = ()
     index: str = "qdrant"
+    search: str = "dense"
+    deliver: str = "chunk"
+    best_sentence: bool = False
     controls: bool = False
     budget_tokenizer: str = "minilm"
     band: float = 0.03
@@ -121,15 +127,28 @@ class Plan:
             EMBEDDERS.build(embedder)
         INDEXES.build(self.index)
         try:
-            _ = self.all_measures
+            names = {measure.name for measure in self.all_measures}
         except MetricError as error:  # in a plan it is a matter of usage
             raise PlanError(str(error)) from error
+        self._check_retrieval(names)
+
+    def _check_retrieval(self, measures: set[str]) -> None:
+        retrieval = self.retrieval
+        if retrieval.best_sentence and not retrieval.uses_vectors:
+            raise PlanError(f"best_sentence needs vectors, and search={self.search!r} has none; take dense or zscore.")
+        if "semantic_hit" in measures and not isinstance(retrieval.delivery, WholeChunk):
+            raise PlanError(f"semantic_hit judges whole chunks, not what deliver={self.deliver!r} hands over.")
 
     def _check_duplicates(self) -> None:
         names = [str(row) for row in self.rows]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise PlanError(f"{twice[0]!r} stands twice in the plan; every row needs a name of its own.")
+
+    @property
+    def retrieval(self) -> Retrieval:
+        """How chunks are found and what is delivered, built."""
+        return Retrieval(SEARCHES.build(self.search), DELIVERIES.build(self.deliver), self.best_sentence)
 
     @property
     def rows(self) -> tuple[Row, ...]:

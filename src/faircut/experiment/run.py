@@ -24,7 +24,11 @@ from faircut.embedding.cache import CachedEmbedder, check_cache, default_cache
 from faircut.embedding.checks import OverlongWarning
 from faircut.errors import StoreError
 from faircut.evaluation.power import PlannedPower, plan_power
+from faircut.experiment.curves import keep_curves
+from faircut.experiment.delivered import keep_delivered
+from faircut.experiment.diagnose import keep_diagnoses
 from faircut.experiment.inputs import Inputs, load_inputs
+from faircut.experiment.kept import keep_documents, keep_questions
 from faircut.experiment.leaderboard import build_leaderboard
 from faircut.experiment.plan import Plan
 from faircut.experiment.stages import Keys, RowRun
@@ -76,6 +80,11 @@ def run(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OverlongWarning)  # counted in each row's integrity and cost
             keys = {str(row.row): row.run() for row in rows}
+            keep_documents(store, inputs.documents.values())
+            keep_questions(store, inputs.questions)
+            keep_curves(rows)
+            keep_delivered(rows)
+            keep_diagnoses(rows)
         before = store.read_json("manifest.json")["embedding_rates"] if (folder / "manifest.json").is_file() else {}
         rates = {name: _rate(embedder) or before.get(name) for name, embedder in embedders.items()}
         embedded = {name: embedder.stats.embedded for name, embedder in embedders.items()}
@@ -108,7 +117,16 @@ def _row_runs(
     engine, code = INDEXES.build(plan.index), code_fingerprint()
     return [
         RowRun(
-            row, row.build_chunker(), embedders[row.embedder], engine, inputs, plan.all_measures, store, code, advance
+            row,
+            row.build_chunker(),
+            embedders[row.embedder],
+            engine,
+            inputs,
+            plan.all_measures,
+            store,
+            code,
+            advance,
+            plan.retrieval,
         )
         for row in plan.rows
     ]

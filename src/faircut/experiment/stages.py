@@ -7,7 +7,7 @@ Comes in: the shared inputs and one row. Goes out: tables and facts in the store
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter, process_time
 from typing import Any
 
@@ -16,18 +16,22 @@ from numpy.typing import NDArray
 
 from faircut.chunkers.contract import Chunker, Models
 from faircut.chunkers.shuffled import Shuffled
-from faircut.embedding.contract import Embedder, Role, Vectors
+from faircut.embedding.contract import Embedder
 from faircut.errors import ChunkingError
 from faircut.evaluation.audit import Integrity, audit, total
 from faircut.evaluation.context import Passage
 from faircut.evaluation.measures import Measure
 from faircut.evaluation.metrics import score
+from faircut.evaluation.stability import stability_of
+from faircut.experiment.identity import chunker_ids, embedder_id
 from faircut.experiment.inputs import Inputs
 from faircut.experiment.meter import Account, MeteredEmbedder
 from faircut.experiment.plan import Row
 from faircut.experiment.retrieve import Ranking, retrieve
+from faircut.experiment.searching import DEFAULT_RETRIEVAL, Retrieval, Searching
 from faircut.experiment.store import RunStore
 from faircut.experiment.tables import chunk_table, chunks_from, hit_table, rankings_from, score_facts, score_table
+from faircut.experiment.units import Units
 from faircut.index.contract import Engine
 from faircut.records import Chunk, Document, content_id
 
@@ -58,14 +62,15 @@ class RowRun:
     store: RunStore
     code: str
     advance: Advance
+    retrieval: Retrieval = DEFAULT_RETRIEVAL
 
     @property
     def keys(self) -> Keys:
         """The keys of this row's stages; each holds the one before it."""
         inputs = self.inputs
-        parts = (_embedder_id(self.embedder), inputs.budget.name, *_chunker_ids(self.chunker))
+        parts = (embedder_id(self.embedder), inputs.budget.name, *chunker_ids(self.chunker))
         chunks = content_id(self.code, inputs.corpus_id, *parts)
-        hits = content_id(chunks, inputs.questions_id, str(self.engine), f"{self.budget} {self.k}")
+        hits = content_id(chunks, inputs.questions_id, str(self.engine), f"{self.budget} {self.k}", str(self.retrieval))
         return Keys(chunks, hits, content_id(hits, *map(str, self.measures)))
 
     @property
@@ -99,14 +104,16 @@ class RowRun:
         account = Account()
         models = Models.of(MeteredEmbedder(self.embedder, account))
         by_document, seconds = self._cut_documents(models)
+        cutting = {"seconds": max(seconds - account.seconds, 0.0), "embedded": asdict(account)}
         chunks = [chunk for part in by_document for chunk in part]
         if not chunks:
             raise ChunkingError(f"{self.row}: no chunk came out of {len(self.inputs.documents)} documents.")
         integrity = total(map(audit, self.inputs.documents.values(), by_document, (models,) * len(by_document)))
         sizes = self.inputs.budget.count_many([c.embedded_text for c in chunks])
-        facts = self._chunk_facts(chunks, sizes, models, integrity)
+        facts = self._chunk_facts(chunks, sizes, models, integrity) | {"cutting": cutting}
+        if not facts["is_control"]:  # a control is shuffled anew by every edit
+            facts["stability"] = stability_of(list(self.inputs.documents.values()), self.chunker, models).as_json()
         facts["uncut"] = sum(len(part) == 1 for part in by_document)
-        facts["cutting"] = {"seconds": max(seconds - account.seconds, 0.0), "embedded": asdict(account)}
         self.store.write("chunks", key, chunk_table(chunks, sizes, self.inputs), facts)
         return chunks
 
@@ -146,39 +153,37 @@ class RowRun:
 
     def search(self, keys: Keys, chunks: Sequence[Chunk], passages: Sequence[Passage]) -> list[Ranking]:
         """The ranked chunks of every question."""
-        if self.store.has("hits", keys.hits):
-            return rankings_from(self.store.read("hits", keys.hits)[0], len(self.inputs.questions))
-        started = perf_counter()
-        vectors = self._embed_chunks(chunks)
-        embedding = perf_counter() - started
-        questions = self.inputs.questions
-        queries = self.embedder.embed([q.text for q in questions], "query")
-        tokens = np.array([p.tokens for p in passages], dtype=np.int64)
-        started = perf_counter()
-        with self._index(keys.hits, chunks, vectors) as index:
-            indexed = perf_counter()
-            within = [q.within for q in questions]
-            rankings = retrieve(index, queries, within, tokens, budget=self.budget, k=self.k)
-            searching = perf_counter() - indexed
+        questions, store = self.inputs.questions, self.store
+        if store.has("hits", keys.hits):
+            return rankings_from(store.read("hits", keys.hits)[0], len(questions))
+        searching = Searching(
+            self.retrieval, self.embedder, self.engine, self.inputs.documents, questions,
+            lambda done, all_: self.advance(f"embed {self.row.chunker}", done, all_),
+        )  # fmt: skip
+        units = self._units(chunks, passages)
+        with searching.over(chunks, store.fresh_folder("index", keys.hits)) as searcher:
+            started = perf_counter()
+            rankings = retrieve(searcher, self.retrieval.delivery, units, len(questions), budget=self.budget, k=self.k)
+            seconds = perf_counter() - started
         self.advance(f"search {self.row.chunker}", len(questions), len(questions))
-        facts = {
-            "embedding_seconds": embedding,
-            "indexing_seconds": indexed - started,
-            "search_seconds_per_question": searching / len(questions),
+        facts = asdict(searching.effort) | {
+            "chunks_embedded": self.retrieval.uses_vectors,
+            "search_seconds_per_question": seconds / len(questions),
         }
-        self.store.write("hits", keys.hits, hit_table(rankings, chunks, self.inputs), facts)
+        store.write("hits", keys.hits, hit_table(rankings, chunks, self.inputs), facts)
         return rankings
 
-    def _embed_chunks(self, chunks: Sequence[Chunk]) -> Vectors:
-        texts = [c.embedded_text for c in chunks]
-        return self.embedder.embed(
-            texts, "passage", progress=lambda done, all_: self.advance(f"embed {self.row.chunker}", done, all_)
-        )
+    def delivered(
+        self, chunks: Sequence[Chunk], passages: Sequence[Passage], rankings: Sequence[Ranking]
+    ) -> list[list[Passage]]:
+        """What each question is given for its ranked chunks, in order: the chunks themselves, or what the plan's
+        ``deliver`` makes of them.
+        """
+        units, walk = self._units(chunks, passages), self.retrieval.delivery.walk
+        return [[p for added in walk(units, r.positions.tolist()) for p in added] for r in rankings]
 
-    def _index(self, key: str, chunks: Sequence[Chunk], vectors: Vectors) -> Any:
-        index = self.engine.create(self.store.fresh_folder("index", key))
-        index.add(chunks, vectors)
-        return index
+    def _units(self, chunks: Sequence[Chunk], passages: Sequence[Passage]) -> Units:
+        return Units(chunks, passages, self.inputs.documents, self.inputs.budget, self.inputs.token_index)
 
     # ------------------------------------------------------------ hits -> scores
 
@@ -188,7 +193,8 @@ class RowRun:
         """Every measure for every question."""
         started = process_time()
         questions = self.inputs.questions
-        ranked = {q.id: [passages[p] for p in r.positions] for q, r in zip(questions, rankings, strict=True)}
+        delivered = self.delivered(chunks, passages, rankings)
+        ranked = {q.id: given for q, given in zip(questions, delivered, strict=True)}
         names = {m.name for m in self.measures}
         table = score(
             questions,
@@ -214,20 +220,3 @@ class RowRun:
             name: vectors[[place[int(p)] for p in positions]] @ np.stack([row[t] for t in texts[name]]).T
             for name, positions in first.items()
         }
-
-
-def _embedder_id(embedder: Embedder) -> str:
-    """The model, and what it puts in front of texts: the same weights with another prefix are another embedder."""
-    roles: tuple[Role, ...] = ("query", "passage", "sentence")
-    prefixes = (f"{role}:{embedder.prefix(role)}:{embedder.overhead(role)}" for role in roles)
-    return content_id(embedder.fingerprint, *prefixes)
-
-
-def _chunker_ids(chunker: Any) -> list[str]:
-    """The spec, and the ``fingerprint`` of every part that has one: the code behind a user's splitter may change."""
-    ids, waiting = [str(chunker)], [chunker]
-    while waiting:
-        part = waiting.pop()
-        ids += [part.fingerprint] if hasattr(part, "fingerprint") else []
-        waiting += [getattr(part, f.name) for f in fields(part)] if is_dataclass(part) else []
-    return ids

@@ -22,8 +22,8 @@ from faircut.records import content_id
 __all__ = ["RunStore", "code_fingerprint", "package_versions"]
 
 PACKAGES = (
-    "markdown-it-py", "numpy", "nupunkt", "onnxruntime", "polars", "qdrant-edge-py", "regex", "scipy",
-    "sentence-transformers", "tokenizers", "yasbd-lib",
+    "liteparse", "markdown-it-py", "numpy", "nupunkt", "onnxruntime", "polars", "pypdfium2", "python-calamine",
+    "qdrant-edge-py", "regex", "scipy", "selectolax", "sentence-transformers", "tokenizers", "tree-sitter", "yasbd-lib",
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ An engine is a component with a spec (``exact``, ``qdrant``); it creates or open
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 from faircut.embedding.contract import Vectors
 from faircut.records import Chunk, Hit
 
-__all__ = ["Engine", "Index", "Positions", "Scores", "to_hits"]
+if TYPE_CHECKING:
+    from faircut.index.bm25 import SparseVector, Weights
+    from faircut.index.lexical import LexicalRows
+
+__all__ = ["Engine", "Index", "LexicalIndex", "Positions", "Scores", "to_hits"]
 
 Positions = NDArray[np.int64]
 """``(q, k)`` positions into the chunks in the order in which they were added; -1 where there is no further hit."""
@@ -55,6 +59,11 @@ class Index(Protocol):
         """
         ...
 
+    @property
+    def vectors(self) -> Vectors:
+        """The vectors of all chunks, ``(n, d)``, as the engine compares them."""
+        ...
+
     def close(self) -> None:
         """Make what was added durable where there is a folder, and release everything. May be called twice."""
         ...
@@ -66,6 +75,29 @@ class Index(Protocol):
     ) -> None: ...
 
 
+class LexicalIndex(Protocol):
+    """Chunks with the weights of their words."""
+
+    @property
+    def rows(self) -> "LexicalRows":
+        """The weights and the order of equal scores."""
+        ...
+
+    def search(
+        self, queries: "Sequence[SparseVector]", k: int, within: Sequence[str | None] | None = None
+    ) -> tuple[Positions, Scores]:
+        """As ``Index.search``, over weighted words: only chunks that share one with the question are hits.
+
+        Raises:
+            SearchError: not one document (or None) for each question, ``k`` is below 1, or the engine fails.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release everything. May be called twice."""
+        ...
+
+
 class Engine(Protocol):
     """Makes indexes. Implementations are frozen dataclasses; ``str(engine)`` is the spec."""
 
@@ -74,6 +106,14 @@ class Engine(Protocol):
 
         Raises:
             SearchError: a finished index is in the folder already, or it cannot be written.
+        """
+        ...
+
+    def create_lexical(self, chunks: "Sequence[Chunk]", weights: "Weights", folder: Path | None = None) -> LexicalIndex:
+        """An index of the chunks' weighted words (``weights.chunks`` is ``len(chunks)``), for as long as it is open.
+
+        Raises:
+            SearchError: the folder cannot be written.
         """
         ...
 

@@ -13,7 +13,9 @@ import numpy as np
 
 from faircut.embedding.contract import Vectors
 from faircut.errors import SearchError
-from faircut.index.contract import Positions, Scores
+from faircut.index.bm25 import Weights
+from faircut.index.contract import LexicalIndex, Positions, Scores
+from faircut.index.lexical import ExactLexical
 from faircut.index.rows import Rows, batches, empty_result
 from faircut.records import Chunk
 from faircut.specs import spec_text
@@ -38,6 +40,10 @@ class Exact:
     def open(self, folder: Path) -> "ExactIndex":
         """Always raises SearchError: this engine keeps nothing on disk."""
         raise SearchError(f"{folder}: the exact index is not kept on disk; create it again, or use qdrant.")
+
+    def create_lexical(self, chunks: Sequence[Chunk], weights: Weights, folder: Path | None = None) -> LexicalIndex:  # noqa: ARG002
+        """A new index of words. Nothing is written to the folder."""
+        return ExactLexical(chunks, weights)
 
 
 class ExactIndex:
@@ -73,6 +79,11 @@ class ExactIndex:
                     found, values = self._rows.settle(queries[row], near, k)
                     positions[row, : len(found)], scores[row, : len(found)] = found, values
         return positions, scores
+
+    @property
+    def vectors(self) -> Vectors:
+        """All vectors, ``(n, d)``."""
+        return self._rows.matrix
 
     def close(self) -> None:
         """Nothing to release."""

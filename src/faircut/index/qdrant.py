@@ -8,8 +8,7 @@ import json
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +19,10 @@ import numpy as np
 from faircut.embedding.contract import Vectors
 from faircut.errors import SearchError
 from faircut.files import write_atomically
-from faircut.index.contract import Positions, Scores
+from faircut.index.bm25 import Weights
+from faircut.index.contract import LexicalIndex, Positions, Scores
+from faircut.index.qdrant_calls import as_search_error, below, only_in, restored, storable
+from faircut.index.qdrant_lexical import QdrantLexical
 from faircut.index.rows import Rows, batches, empty_result
 from faircut.records import Chunk, Span
 from faircut.specs import spec_text
@@ -78,6 +80,14 @@ class Qdrant:
         index._load(_read_marker(folder))
         return index
 
+    def create_lexical(self, chunks: Sequence[Chunk], weights: Weights, folder: Path | None = None) -> LexicalIndex:
+        """A new index of words in ``folder``; without one, in a temporary folder that goes with it.
+
+        Raises:
+            SearchError: the folder cannot be written.
+        """
+        return QdrantLexical(chunks, weights, folder)
+
 
 class QdrantIndex:
     """One shard. A point's id is the chunk's position; its payload holds the chunk."""
@@ -101,7 +111,7 @@ class QdrantIndex:
         array = self._rows.checked(chunks, vectors)
         if not len(array):
             return
-        with _as_search_error(self._folder):
+        with as_search_error(self._folder):
             shard = self._begin_change(array.shape[1])
             for part in batches(np.arange(len(array)), _POINTS_A_CALL):
                 _upsert(shard, len(self.chunks) + int(part[0]), [chunks[i] for i in part], array[part])
@@ -113,17 +123,22 @@ class QdrantIndex:
         positions, scores = empty_result(len(queries), k)
         for rows in batches(np.arange(len(queries)), _QUERIES_A_CALL):
             asked = [(queries[row], documents[row]) for row in rows]
-            with _as_search_error(self._folder):
+            with as_search_error(self._folder):
                 near = self._candidates(asked, k)
             for row, candidates in zip(rows, near, strict=True):
                 found, values = self._rows.settle(queries[row], candidates, k)
                 positions[row, : len(found)], scores[row, : len(found)] = found, values
         return positions, scores
 
+    @property
+    def vectors(self) -> Vectors:
+        """All vectors, ``(n, d)``."""
+        return self._rows.matrix
+
     def close(self) -> None:
         """Write everything and mark the index as complete; a temporary one is removed."""
         if self._shard is not None:
-            with _as_search_error(self._folder):
+            with as_search_error(self._folder):
                 if self._discard is None:
                     self._shard.flush()
                 self._shard.close()
@@ -146,7 +161,7 @@ class QdrantIndex:
     def _load(self, facts: dict[str, Any]) -> None:
         from qdrant_edge import EdgeShard
 
-        with _as_search_error(self._folder):
+        with as_search_error(self._folder):
             self._shard = EdgeShard.load(str(self._folder / _SHARD))
             chunks = [_chunk(payload) for payload in _scroll(self._shard)]
             vectors = np.load(self._folder / _VECTORS, mmap_mode="r")
@@ -175,7 +190,7 @@ class QdrantIndex:
         found = self._query([_request(*one, limit) for one in asked])
         near: list[Positions] = []
         for one, (positions, scores) in zip(asked, found, strict=True):
-            floor = _below(float(scores[k - 1]) - self._rows.margin(one[0])) if len(scores) >= k else -np.inf
+            floor = below(float(scores[k - 1]) - self._rows.margin(one[0])) if len(scores) >= k else -np.inf
             if limit < len(self.chunks) and len(scores) == limit and scores[-1] >= floor:
                 [(positions, scores)] = self._query([_request(*one, len(self.chunks), floor=floor)])
             near.append(positions[scores >= floor])
@@ -224,17 +239,6 @@ def _write_facts(folder: Path, rows: Rows) -> None:
 # ---------------------------------------------------------------- the engine's own types
 
 
-@contextmanager
-def _as_search_error(folder: Path) -> Iterator[None]:
-    """The engine raises bare ``Exception`` for whatever goes wrong inside it."""
-    try:
-        yield
-    except SearchError:
-        raise
-    except Exception as error:
-        raise SearchError(f"{folder}: the vector engine failed: {error}") from error
-
-
 def _new_shard(folder: Path, dimensions: int) -> "qdrant_edge.EdgeShard":
     from qdrant_edge import Distance, EdgeConfig, EdgeShard, EdgeVectorParams, KeywordIndexParams, UpdateOperation
 
@@ -257,27 +261,17 @@ def _upsert(shard: "qdrant_edge.EdgeShard", first: int, chunks: Sequence[Chunk],
 def _request(
     query: Vectors, document: str | None, limit: int, *, floor: float | None = None
 ) -> "qdrant_edge.QueryRequest":
-    from qdrant_edge import FieldCondition, Filter, MatchValue, Query, QueryRequest, SearchParams
+    from qdrant_edge import Query, QueryRequest, SearchParams
 
-    only = (
-        Filter(must=[FieldCondition("document", match=MatchValue(_storable(document)))])
-        if document is not None
-        else None
-    )
     return QueryRequest(
         limit=limit,
         query=Query.Nearest(query.tolist()),
-        filter=only,
+        filter=only_in(document),
         params=SearchParams(exact=True),
         score_threshold=floor,
         with_payload=False,
         with_vector=False,
     )
-
-
-def _below(score: float) -> float:
-    """The next smaller float32: the engine returns what is above its threshold, not what equals it."""
-    return float(np.nextafter(np.float32(score), np.float32(-np.inf)))
 
 
 def _scroll(shard: "qdrant_edge.EdgeShard") -> Iterable[dict[str, Any]]:
@@ -294,31 +288,13 @@ def _scroll(shard: "qdrant_edge.EdgeShard") -> Iterable[dict[str, Any]]:
 
 def _payload(chunk: Chunk) -> dict[str, Any]:
     return {
-        "document": _storable(chunk.document_id),
+        "document": storable(chunk.document_id),
         "spans": [[s.start, s.end] for s in chunk.spans],
-        "text": _storable(chunk.text),
-        "context": _storable(chunk.context),
+        "text": storable(chunk.text),
+        "context": storable(chunk.context),
     }
 
 
 def _chunk(payload: dict[str, Any]) -> Chunk:
     spans = tuple(Span(start, end) for start, end in payload["spans"])
-    return Chunk(_restored(payload["document"]), spans, _restored(payload["text"]), _restored(payload["context"]))
-
-
-_ESCAPED = "\x00json:"
-
-
-def _storable(text: str) -> str:
-    """The engine stores UTF-8 only: text with lone surrogates is stored as its JSON escape."""
-    if text.isascii() and not text.startswith(_ESCAPED):
-        return text
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return _ESCAPED + json.dumps(text)
-    return _ESCAPED + json.dumps(text) if text.startswith(_ESCAPED) else text
-
-
-def _restored(stored: str) -> str:
-    return str(json.loads(stored.removeprefix(_ESCAPED))) if stored.startswith(_ESCAPED) else stored
+    return Chunk(restored(payload["document"]), spans, restored(payload["text"]), restored(payload["context"]))

@@ -14,7 +14,10 @@ from faircut.errors import SearchError
 from faircut.index.contract import Positions, Scores
 from faircut.records import Chunk
 
-__all__ = ["Rows", "batches", "checked_vectors", "empty_result"]
+__all__ = [
+    "Rows", "batches", "checked_k", "checked_vectors", "checked_within", "empty_result", "exact_scores", "first_of",
+    "members_of", "tie_ranks",
+]  # fmt: skip
 
 _BLOCK = 4096  # rows that are scored in float64 at once
 
@@ -29,8 +32,6 @@ class Rows:
         self.chunks: list[Chunk] = []
         self._parts: list[Vectors] = []
         self._norm = 0.0
-        self._documents: dict[str, int] = {}
-        self._keys: list[tuple[int, int]] = []
         self._ranks: Positions | None = None
 
     @property
@@ -49,10 +50,7 @@ class Rows:
     def ranks(self) -> Positions:
         """``(n,)``: where each position stands among equal scores: by document as first added, start, position."""
         if self._ranks is None:
-            documents, starts = np.array(self._keys, dtype=np.int64).reshape(-1, 2).T
-            self._ranks = np.empty(len(self._keys), dtype=np.int64)
-            # lexsort is stable, so position comes last
-            self._ranks[np.lexsort((starts, documents))] = np.arange(len(self._keys))
+            self._ranks = tie_ranks(self.chunks)
         return self._ranks
 
     def checked(self, chunks: Sequence[Chunk], vectors: Vectors) -> Vectors:
@@ -70,9 +68,6 @@ class Rows:
         """Append chunks with their checked vectors."""
         if not len(array):
             return
-        for chunk in chunks:
-            document = self._documents.setdefault(chunk.document_id, len(self._documents))
-            self._keys.append((document, chunk.spans[0].start))
         self.chunks.extend(chunks)
         self._parts.append(array)
         self._norm = max(self._norm, _largest_norm(array))
@@ -88,14 +83,9 @@ class Rows:
         """
         if not self.chunks:
             raise SearchError("the index is empty: add chunks before searching.")
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-            raise SearchError(f"k must be a whole number of hits, 1 or more, found {k!r}.")
+        checked_k(k)
         queries = checked_vectors(vectors, self.dimensions)
-        if within is None:
-            return queries, [None] * len(queries)
-        if isinstance(within, str) or len(within) != len(queries):
-            raise SearchError(f"within needs one document (or None) for each of the {len(queries)} queries.")
-        return queries, within
+        return queries, checked_within(within, len(queries))
 
     def margin(self, query: Vectors) -> float:
         """Two float32 inner products with ``query`` that are no further apart than this may be equal, or swapped.
@@ -108,9 +98,7 @@ class Rows:
 
     def settle(self, query: Vectors, candidates: Positions, k: int) -> tuple[Positions, Scores]:
         """The first ``k`` of one query's candidates and their scores: larger first, equal ones by ``ranks``."""
-        scores = _exact_scores(self.matrix, candidates, query)
-        order = np.lexsort((self.ranks[candidates], -scores))[:k]
-        return candidates[order], scores[order]
+        return first_of(candidates, exact_scores(self.matrix, candidates, query), self.ranks, k)
 
 
 def checked_vectors(vectors: Vectors, dimensions: int | None) -> Vectors:
@@ -134,6 +122,49 @@ def checked_vectors(vectors: Vectors, dimensions: int | None) -> Vectors:
     return array
 
 
+def checked_k(k: object) -> None:
+    """Raise SearchError where ``k`` is no number of hits."""
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise SearchError(f"k must be a whole number of hits, 1 or more, found {k!r}.")
+
+
+def checked_within(within: Sequence[str | None] | None, queries: int) -> Sequence[str | None]:
+    """For each query its document or None.
+
+    Raises:
+        SearchError: not one for each query.
+    """
+    if within is None:
+        return [None] * queries
+    if isinstance(within, str) or len(within) != queries:
+        raise SearchError(f"within needs one document (or None) for each of the {queries} queries.")
+    return within
+
+
+def tie_ranks(chunks: Sequence[Chunk]) -> Positions:
+    """``(n,)``: where each chunk stands among equal scores: by document as first seen, start, position."""
+    documents: dict[str, int] = {}
+    owners = [documents.setdefault(chunk.document_id, len(documents)) for chunk in chunks]
+    starts = [chunk.spans[0].start for chunk in chunks]
+    ranks = np.empty(len(chunks), dtype=np.int64)
+    ranks[np.lexsort((starts, owners))] = np.arange(len(chunks))  # lexsort is stable, so position comes last
+    return ranks
+
+
+def members_of(documents: Sequence[str]) -> dict[str, Positions]:
+    """The positions of each document's chunks, ascending; ``documents`` has the document of each chunk."""
+    members: dict[str, list[int]] = {}
+    for position, document in enumerate(documents):
+        members.setdefault(document, []).append(position)
+    return {document: np.array(listed, dtype=np.int64) for document, listed in members.items()}
+
+
+def first_of(candidates: Positions, scores: Scores, ranks: Positions, k: int) -> tuple[Positions, Scores]:
+    """The first ``k`` of the candidates with their scores: larger scores first, equal ones by ``ranks``."""
+    order = np.lexsort((ranks[candidates], -scores))[:k]
+    return candidates[order], scores[order]
+
+
 def empty_result(queries: int, k: int) -> tuple[Positions, Scores]:
     """The padding of a result in which nothing is found yet."""
     return np.full((queries, k), -1, dtype=np.int64), np.full((queries, k), -np.inf, dtype=np.float32)
@@ -150,7 +181,7 @@ def _largest_norm(vectors: Vectors) -> float:
     return float(np.sqrt(squares.max(initial=0.0)))
 
 
-def _exact_scores(matrix: Vectors, positions: Positions, query: Vectors) -> Scores:
+def exact_scores(matrix: Vectors, positions: Positions, query: Vectors) -> Scores:
     """Inner products ``(m,)`` in float64, rounded once to float32: the same for equal rows wherever they stand."""
     wide = query.astype(np.float64)
     parts = [(matrix[part].astype(np.float64) * wide).sum(axis=1) for part in batches(positions, _BLOCK)]
