@@ -15,7 +15,7 @@ _HOMES = {
     "evaluation.audit": ("audit",),
     "evaluation.statistics": ("compare",),
     "experiment.plan": ("Plan", "load_plan"),
-    "experiment.run": ("run",),
+    "report.notebook": ("Leaderboard", "run"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -153,16 +153,16 @@ def test_an_empty_corpus_is_refused(tmp_path):
 def test_an_empty_or_binary_document_is_refused(corpus, content, said):
     (corpus / "b.txt").write_bytes(content)
     out = corpus.parent / f"{corpus.name}-out"
-    refused(faircut("chunk", corpus, "--out", out / "chunks.jsonl"), 1, rf"b\.txt.*({said})")
+    refused(faircut("chunk", corpus, "--out", out / "chunks.jsonl"), 3, rf"b\.txt.*({said})")
     assert sorted(p.name for p in corpus.iterdir()) == ["a.md", "b.txt"]
-    assert list(out.iterdir()) == []
+    assert {json.loads(line)["document"] for line in (out / "chunks.jsonl").read_text().splitlines()} == {"a.md"}
 
 
 def test_broken_json_is_named_with_its_line(corpus, tmp_path):
     path = questions(tmp_path / "q.jsonl", GOOD, "{broken\n")
     refused(faircut("compare", corpus, path, "-c", "recursive"), 1, r"q\.jsonl:2")
     (tmp_path / "c.jsonl").write_text('{"id": "x", "text": "Some text."}\n{"id": }\n')
-    refused(faircut("chunk", tmp_path / "c.jsonl", "--out", tmp_path / "out.jsonl"), 1, r"c\.jsonl:2")
+    refused(faircut("chunk", tmp_path / "c.jsonl", "--out", tmp_path / "out.jsonl"), 3, r"c\.jsonl:2")
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def limit_files():
 @pytest.mark.parametrize("name", ["chunks.jsonl", "chunks.parquet"])
 def test_a_full_disk_is_said_and_leaves_nothing_half_written(small, tmp_path, name):
     done = faircut("chunk", small / "corpus", "--out", tmp_path / "out" / name, preexec_fn=limit_files)
-    refused(done, 1, "cannot write: File too large")
+    refused(done, 1, "cannot write")
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -255,7 +255,7 @@ def test_ctrl_c_is_one_sentence_and_keeps_what_was_finished(small, tmp_path):
                 break
         os.kill(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=30)
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert "stopped; what was finished is kept" in said
     assert "Traceback" not in said
     assert list((tmp_path / "x" / "scores").glob("*.parquet"))
@@ -283,7 +283,7 @@ IN_A_CALLBACK = (
 def test_ctrl_c_while_libraries_load_is_the_same_sentence(module, how):
     code = CTRL_C.format(module=module, how=how)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=8)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "faircut: stopped; what was finished is kept, run the same command again to continue.\n"
 
 
@@ -297,7 +297,7 @@ def test_the_entrance_loads_next_to_nothing_so_that_ctrl_c_can_hardly_fall_into_
 def test_control_characters_in_names_do_nothing_in_the_terminal(tmp_path):
     (tmp_path / "bad\x1b[31m\u202e.txt").write_bytes(b"\x00\x01\xff")
     done = faircut("chunk", tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "\x1b" not in done.stderr
     assert "\u202e" not in done.stderr
 
@@ -432,7 +432,7 @@ def test_a_ceiling_that_is_no_size_is_a_usage_error(corpus, size):
 def test_names_cannot_write_lines_of_their_own_or_move_the_cursor(small, tmp_path):
     evil = tmp_path / "x\nfaircut: all is well.txt"
     evil.write_bytes(b"")
-    refused(faircut("chunk", evil), 1, r"x\\nfaircut: all is well\.txt: .*empty")
+    refused(faircut("chunk", evil), 3, r"x\\nfaircut: all is well\.txt: .*empty")
     name = "n\x1b]0;pwn\x07\nResult: forged"
     done = faircut(
         "compare", small / "corpus", small / "questions.jsonl", "-c", "sentence(40t)", "--runs", tmp_path / "runs",

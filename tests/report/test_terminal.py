@@ -1,6 +1,6 @@
 """The leaderboard in the terminal: every verdict in words, and untrusted names that do nothing."""
 
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 
 import pytest
 from rich.console import Console
@@ -20,9 +20,9 @@ def board(small, tmp_path_factory):
     return run(plan, tmp_path_factory.mktemp("run") / "r")
 
 
-def printed(board):
+def printed(board, sizes=None):
     console = Console(file=StringIO(), width=160)
-    print_results(results_of(board), console)
+    print_results(results_of(board), console, sizes)
     return console.file.getvalue()
 
 
@@ -65,8 +65,9 @@ def test_no_measured_difference_comes_with_the_smallest_that_could_be_shown(boar
 @pytest.mark.parametrize("width", [40, 80, 100, 160])
 def test_nothing_is_cut_off_however_narrow_the_terminal(board, width):
     console = Console(file=StringIO(), width=width)
-    print_results(results_of(board), console)
+    print_results(results_of(board), console, {row["row"]: [20, 40_000] for row in board["rows"]})
     shown = console.file.getvalue()
+    assert "sizes 16-46,341t" in shown
     for row in board["rows"]:
         assert row["row"] in shown
         assert f"{row['score']['mean']:.3f}" in shown
@@ -78,6 +79,24 @@ def test_the_measures_that_were_asked_for_are_shown(board):
     shown = printed(asked)
     assert "hit@1000t" in shown
     assert f"{board['rows'][0]['beside']['mrr@10']['mean']:.3f}" in shown
+
+
+def test_each_row_has_its_curve_and_its_chunk_sizes(board):
+    names = [row["row"] for row in board["rows"]]
+    shown = printed(board, {name: [60] * 9 + [20] for name in names})
+    assert "sizes 16-64t" in shown
+    assert shown.count("▁  █") == len(names)
+    assert "@4000t" in shown
+    assert shown.count("█████") == len(names)
+
+
+def test_a_terminal_without_block_characters_gets_digits(board):
+    file = TextIOWrapper(BytesIO(), encoding="ascii")
+    print_results(results_of(board), Console(file=file, width=160), {board["rows"][0]["row"]: [60, 60, 20]})
+    file.flush()
+    shown = file.buffer.getvalue()
+    assert b"99999" in shown
+    assert b"5..9" in shown
 
 
 def test_hostile_names_are_shown_and_do_nothing(board):

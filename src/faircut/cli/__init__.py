@@ -6,6 +6,9 @@ import sys
 
 __all__ = ["main"]
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells know it: 128 and the number of the signal."""
+
 
 def main() -> None:
     """Run the command line and leave with its exit code; every expected failure is one sentence on stderr."""
@@ -15,7 +18,7 @@ def main() -> None:
 
         code = run()
     except KeyboardInterrupt:
-        code = 1
+        code = INTERRUPTED
         if sys.stderr is not None:
             sys.stderr.write("faircut: stopped; what was finished is kept, run the same command again to continue.\n")
     _ignore_interrupts()

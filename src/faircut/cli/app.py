@@ -1,7 +1,7 @@
 """The commands put together, and the one place where errors become a sentence and an exit code.
 
-Exit codes: 0 done, 1 bad input or an interrupted run, 2 usage. Heavy libraries are imported inside the commands, so
-that help is fast.
+Exit codes: 0 done, 1 bad input, 2 usage, 3 documents that could not be cut, 4 a gate that failed, 130 Ctrl-C.
+Heavy libraries are imported inside the commands, so that help is fast.
 """
 
 import os
@@ -17,8 +17,12 @@ from faircut.cli.audit import audit
 from faircut.cli.chunk import chunk
 from faircut.cli.compare import compare
 from faircut.cli.console import complain, complain_lines
+from faircut.cli.gate import gate
 from faircut.cli.listing import list_components
 from faircut.cli.models import app as models_app
+from faircut.cli.report import report
+from faircut.cli.show import show
+from faircut.cli.view import view
 from faircut.errors import CorpusError, FaircutError, QuestionError
 
 __all__ = ["run"]
@@ -35,6 +39,10 @@ app = typer.Typer(
 app.command("compare")(compare)
 app.command("chunk")(chunk)
 app.command("audit")(audit)
+app.command("report")(report)
+app.command("view")(view)
+app.command("show")(show)
+app.command("gate")(gate)
 app.command("list")(list_components)
 app.add_typer(models_app, name="models")
 

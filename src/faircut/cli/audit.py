@@ -1,8 +1,11 @@
-"""``faircut audit``: what cutting loses, repeats, breaks or makes too long, for chunkers or for a file of chunks."""
+"""``faircut audit``: what cutting loses, repeats, breaks or makes too long, and what one edited sentence changes.
+
+For chunkers, or (all but the last) for a file of chunks of any tool.
+"""
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +16,7 @@ from faircut.report.safe import printable
 
 if TYPE_CHECKING:
     from faircut.evaluation.audit import Integrity
+    from faircut.evaluation.stability import Stability
 
 __all__ = ["audit"]
 
@@ -35,33 +39,49 @@ def audit(
         str | None, typer.Option("--ceiling", help="The largest size allowed, such as 512t or 500c.")
     ] = None,
     embedder: Annotated[str, typer.Option("--embedder", "-e", help="Whose tokens and limit count.")] = "minilm",
+    stability: Annotated[
+        bool,
+        typer.Option(
+            "--stability/--no-stability", help="Count the chunks that one edited sentence changes, on a sample."
+        ),
+    ] = True,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when anything is wrong.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
-    """Audit the integrity of cuts: loss, offsets, ceilings, tables and code cut, broken sentences."""
+    """Audit the integrity of cuts: loss, offsets, ceilings, tables and code cut, broken sentences, edit stability."""
     from faircut.errors import PlanError
 
     if not chunker and not chunks:
         raise PlanError("nothing to audit: name a --chunker, or a file of chunks with --chunks.")
-    found = dict(_audits(path, chunker or [], chunks, ceiling, embedder))
+    found = list(_audits(path, chunker or [], chunks, ceiling, embedder, stability=stability))
     if as_json:
-        typer.echo(json.dumps({name: asdict(i) | {"ok": i.ok, "words": str(i)} for name, i in found.items()}, indent=1))
+        typer.echo(json.dumps({one.name: _json(one) for one in found}, indent=1))
     else:
         _print(found)
-    if strict and not all(i.ok for i in found.values()):
+    if strict and not all(one.integrity.ok for one in found):
         complain("the audit found defects.")
         raise typer.Exit(1)
 
 
+@dataclass(frozen=True)
+class _Audited:
+    """What was found of one chunker or file of chunks; ``stability`` where it was asked for and there is a chunker."""
+
+    name: str
+    integrity: "Integrity"
+    stability: "Stability | None" = None
+
+
 def _audits(
-    path: str, chunkers: list[str], chunks: Path | None, ceiling: str | None, embedder: str
-) -> Iterator[tuple[str, "Integrity"]]:
+    path: str, chunkers: list[str], chunks: Path | None, ceiling: str | None, embedder: str, *, stability: bool
+) -> Iterator[_Audited]:
     from faircut.chunkers import build
     from faircut.chunkers.contract import Models
     from faircut.documents import read_corpus
     from faircut.embedding import EMBEDDERS
     from faircut.evaluation.audit import audit as audited
     from faircut.evaluation.audit import total
+    from faircut.evaluation.stability import stability_of
 
     cutters = {spec: build(spec) for spec in chunkers}
     size = _size(ceiling)
@@ -73,10 +93,11 @@ def _audits(
             for count, document in enumerate(documents, 1):
                 parts.append(audited(document, cutter.chunk(document, models), models, ceiling=size or _own(cutter)))
                 advance(f"audit {spec}", count, len(documents))
-            yield spec, total(parts)
+            stable = stability_of(documents, cutter, models) if stability else None
+            yield _Audited(spec, total(parts), stable)
     if chunks:
         by_document = _by_document(chunks, [d.id for d in documents])
-        yield str(chunks), total(audited(d, by_document[d.id], models, ceiling=size) for d in documents)
+        yield _Audited(str(chunks), total(audited(d, by_document[d.id], models, ceiling=size) for d in documents))
 
 
 def _own(cutter: Any) -> Any:
@@ -115,11 +136,18 @@ def _by_document(path: Path, documents: list[str]) -> dict[str, list[Any]]:
     return found
 
 
-def _print(found: dict[str, "Integrity"]) -> None:
-    for name, integrity in found.items():
-        typer.echo(f"{printable(name)}: {integrity}")
-        for key, value in asdict(integrity).items():
+def _json(one: _Audited) -> dict[str, Any]:
+    facts = asdict(one.integrity) | {"ok": one.integrity.ok, "words": str(one.integrity)}
+    return facts | {"stability": one.stability.as_json() if one.stability else None}
+
+
+def _print(found: list[_Audited]) -> None:
+    for one in found:
+        typer.echo(f"{printable(one.name)}: {one.integrity}")
+        for key, value in asdict(one.integrity).items():
             if key != "lost_at":
                 typer.echo(f"  {key.replace('_', ' '):<24}{value:>12,}")
-        for document, span in integrity.lost_at:
+        for document, span in one.integrity.lost_at:
             typer.echo(f"  lost in {printable(document)} at [{span.start}, {span.end})")
+        if one.stability:
+            typer.echo(f"  {one.stability}")

@@ -1,15 +1,26 @@
-"""``faircut chunk``: cut a file, a folder or a corpus and write the chunks as JSON lines or Parquet."""
+"""``faircut chunk``: cut a file, a folder or a corpus and write the chunks as JSON lines or Parquet.
 
+Documents that cannot be cut are told at the end; all others are written. The work is left to ``experiment/job.py``.
+"""
+
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from faircut.cli.console import Advance, check_outside, complain, path_from, progress_display
+from faircut.cli.console import check_outside, complain, complain_lines, job_display, path_from
+from faircut.report.safe import printable
+
+if TYPE_CHECKING:
+    from faircut.experiment.job import ChunkJob, Outcome
 
 __all__ = ["chunk"]
+
+SOME_FAILED = 3
+"""The exit code when documents failed; all others are written."""
 
 
 def chunk(
@@ -30,30 +41,25 @@ def chunk(
     embedder: Annotated[
         str, typer.Option("--embedder", "-e", help="Whose tokens are counted, and whose vectors are used where needed.")
     ] = "minilm",
+    workers: Annotated[
+        int | None, typer.Option("--workers", "-w", help="Processes that read and cut [as many as cores].")
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option("--timeout", help="Seconds that one document may take; then it has failed.")
+    ] = 300.0,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Cut all anew, also what is unchanged since the last run.")] = (
+        False
+    ),
 ) -> None:
     """Cut documents and write one record a chunk."""
-    from faircut.chunkers import build
-    from faircut.chunkers.output import write_jsonl, write_parquet
-    from faircut.embedding import EMBEDDERS
-    from faircut.files import write_atomically
+    from faircut.experiment.job import open_job
 
     _check_out(out, path)
-    cutter, model = build(chunker), EMBEDDERS.build(embedder)
-    counts = {"documents": 0}
-    with progress_display() as advance:
-        records = _records(path, cutter, model, counts, advance)
-        if out is None:
-            written = write_jsonl(records, sys.stdout.buffer)
-        else:
-            written = 0
-
-            def fill(file: Any) -> None:
-                nonlocal written
-                written = (write_jsonl if out.suffix == ".jsonl" else write_parquet)(records, file)
-
-            write_atomically(out, fill)
-    documents = "document" if counts["documents"] == 1 else "documents"
-    complain(f"{written} chunks of {counts['documents']} {documents}{f' in {out}' if out else ''}.")
+    settings: dict[str, Any] = {"chunker": chunker, "embedder": embedder, "workers": workers, "timeout": timeout}
+    with open_job(path, parts=_parts(out, path), fresh=fresh, **settings) as job:
+        failed = _to_stdout(job) if out is None else _to_file(job, out)
+    if failed:
+        raise typer.Exit(SOME_FAILED)
 
 
 def _check_out(out: Path | None, source: str) -> None:
@@ -70,13 +76,96 @@ def _check_out(out: Path | None, source: str) -> None:
     check_outside(out, source, "--out")
 
 
-def _records(path: str, cutter: Any, model: Any, counts: dict[str, int], advance: Advance) -> Iterator[dict[str, Any]]:
-    from faircut.chunkers.contract import Models
-    from faircut.chunkers.output import chunk_records
-    from faircut.documents import read_corpus
+def _parts(out: Path | None, source: str) -> Path | None:
+    """Where finished documents are kept: nowhere for one file, which has nothing to continue."""
+    from faircut.experiment.job import parts_folder
 
-    models = Models.of(model)
-    for document in read_corpus(path):
-        counts["documents"] += 1
-        advance("documents cut", counts["documents"], counts["documents"])
-        yield from chunk_records(document, cutter.chunk(document, models), models.tokenizer)
+    if out is None or (Path(source).is_file() and not source.lower().endswith((".jsonl", ".jsonl.gz"))):
+        return None
+    folder = parts_folder(out)
+    check_outside(folder, source, "the folder of finished documents")
+    return folder
+
+
+# ---------------------------------------------------------------- writing
+
+
+def _to_stdout(job: "ChunkJob") -> int:
+    """Write the records as they come, and return how many documents failed."""
+    good, failed = [], []
+    for outcome in _watched(job):
+        if outcome.state == "failed":
+            failed.append(outcome)
+            continue
+        for lines in job.lines([outcome]):
+            sys.stdout.buffer.write(lines)
+        sys.stdout.buffer.flush()
+        job.forget(outcome)
+        good.append(outcome)
+    _tell(good, failed, "")
+    return len(failed)
+
+
+def _to_file(job: "ChunkJob", out: Path) -> int:
+    """Cut all, then write the file; return how many documents failed. Nothing is written when all did."""
+    from faircut.files import write_atomically
+
+    outcomes = list(_watched(job))
+    good = [o for o in outcomes if o.state != "failed"]
+    job.forget_others(good)
+    if good:
+        write_atomically(out, lambda file: _fill(file, out, job.lines(good)))
+    _tell(good, [o for o in outcomes if o.state == "failed"], f" in {out}")
+    return len(outcomes) - len(good)
+
+
+def _fill(file: IO[bytes], out: Path, lines: Iterable[bytes]) -> None:
+    from faircut.chunkers.output import write_parquet
+
+    if out.suffix == ".jsonl":
+        file.writelines(lines)
+    else:
+        write_parquet(_records(lines), file)
+
+
+def _records(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    return (json.loads(line) for some in lines for line in some.split(b"\n") if line)
+
+
+# ---------------------------------------------------------------- telling
+
+
+def _watched(job: "ChunkJob") -> Iterator["Outcome"]:
+    """The outcomes, with the progress and the warnings of each on stderr."""
+    done = chunks = failed = 0
+    with job_display("documents") as advance:
+        for outcome in job.outcomes():
+            done += 1
+            chunks += outcome.chunks
+            failed += outcome.state == "failed"
+            advance(done, job.total, f"{chunks:,} chunks, {failed:,} failed")
+            for warning in outcome.warnings:
+                complain(f"warning: {_placed(outcome, warning)}")
+            yield outcome
+
+
+def _tell(good: list["Outcome"], failed: list["Outcome"], where: str) -> None:
+    chunks = sum(outcome.chunks for outcome in good)
+    kept = sum(outcome.state == "kept" for outcome in good)
+    unchanged = f" ({kept:,} unchanged since the last run)" if kept else ""
+    if good:
+        complain(f"{chunks} chunks of {_documents(len(good))}{where}{unchanged}.")
+    if failed:
+        rest = "the rest is written" if good else "nothing is written"
+        lines = (printable(_placed(outcome, outcome.reason)) for outcome in failed)
+        whole = _documents(len(good) + len(failed))
+        complain_lines("\n".join([f"{len(failed)} of {whole} failed, {rest}:", *(f"  {line}" for line in lines)]))
+
+
+def _documents(count: int) -> str:
+    return f"{count} document{'' if count == 1 else 's'}"
+
+
+def _placed(outcome: "Outcome", said: str) -> str:
+    """What was said, with the name of the document where it is not in it."""
+    return said if outcome.place in said else f"{outcome.place}: {said}"

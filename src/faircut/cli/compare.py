@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from faircut.cli.console import check_outside, complain, path_from, progress_display
+from faircut.cli.console import check_outside, complain, output_console, path_from, progress_display
 from faircut.report.safe import printable
 
 if TYPE_CHECKING:
@@ -37,6 +37,16 @@ def compare(
         list[str] | None, typer.Option("--beside", help="A measure shown beside; give it for each.")
     ] = None,
     index: Annotated[str | None, typer.Option("--index", help="The vector index [qdrant].")] = None,
+    search: Annotated[
+        str | None, typer.Option("--search", help="How chunks are found: dense, bm25, rrf or zscore [dense].")
+    ] = None,
+    deliver: Annotated[
+        str | None, typer.Option("--deliver", help="What is handed over: chunk, window, parent or merge [chunk].")
+    ] = None,
+    best_sentence: Annotated[
+        bool | None,
+        typer.Option("--best-sentence/--whole-chunk", help="A chunk's vector score is its best sentence's if higher."),
+    ] = None,
     controls: Annotated[
         bool | None, typer.Option("--controls/--no-controls", help="Add each chunker's size-matched control.")
     ] = None,
@@ -53,14 +63,20 @@ def compare(
         typer.Option("--cache", parser=path_from, metavar="FILE", help="The file of vectors [in the user's cache]."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print leaderboard.json instead of tables.")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print Markdown, as for a pull request, instead of tables.")
+    ] = False,
 ) -> None:
     """Compare chunkers end to end on your documents and questions."""
+    if as_json and markdown:
+        raise typer.BadParameter("--json and --markdown exclude each other; take one.")
     from faircut.embedding.cache import check_cache
     from faircut.experiment.run import default_name, run
 
     given = {
         "corpus": corpus, "questions": questions, "chunkers": chunker, "embedders": embedder, "baseline": baseline,
-        "measure": measure, "measures": beside, "index": index, "controls": controls, "band": band, "seed": seed,
+        "measure": measure, "measures": beside, "index": index, "search": search, "deliver": deliver,
+        "best_sentence": best_sentence, "controls": controls, "band": band, "seed": seed,
         "name": name,
     }  # fmt: skip
     asked = _plan(plan, {key: value for key, value in given.items() if value not in (None, [])})
@@ -70,7 +86,8 @@ def compare(
         check_cache(cache)
     with progress_display() as advance:
         leaderboard = run(asked, folder, cache=cache, advance=advance, announce=_announce)
-    _show(leaderboard, folder, as_json=as_json)
+    _show(leaderboard, folder, as_json=as_json, markdown=markdown)
+    _write_page(folder, told=not (as_json or markdown))
 
 
 def _plan(path: Path | None, given: dict[str, Any]) -> "Plan":
@@ -99,19 +116,28 @@ def _announce(power: "PlannedPower") -> None:
     )
 
 
-def _show(leaderboard: dict[str, Any], folder: Path, *, as_json: bool) -> None:
+def _write_page(folder: Path, *, told: bool) -> None:
+    """The report, last: what went before is there whatever becomes of the page."""
+    from faircut.report.pages import write_report
+
+    page = write_report([folder], folder / "report.html")
+    if told and sys.stdout is not None:
+        typer.echo(f"Report: {printable(str(page))}")
+
+
+def _show(leaderboard: dict[str, Any], folder: Path, *, as_json: bool, markdown: bool) -> None:
     if as_json:
         typer.echo(json.dumps(leaderboard, indent=1))
         return
-    from rich.console import Console
-
     from faircut.report.data import results_of
+    from faircut.report.markdown import leaderboard_markdown
+    from faircut.report.plots import chunk_sizes
     from faircut.report.terminal import print_results
 
     if sys.stdout is None:
         return  # closed by the caller; all is in the folder
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=140)
-    print_results(results_of(leaderboard), console)
+    if markdown:
+        typer.echo(leaderboard_markdown(results_of(leaderboard)), nl=False)
+        return
+    print_results(results_of(leaderboard), output_console(), chunk_sizes(folder))
     typer.echo(f"Result: {printable(str(folder))} (leaderboard.json, plan.toml, tables in chunks/ hits/ scores/)")

@@ -6,12 +6,20 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from faircut.report.safe import printable, printable_lines
 
-__all__ = ["Advance", "check_outside", "complain", "complain_lines", "path_from", "progress_display"]
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+__all__ = [
+    "Advance", "check_outside", "complain", "complain_lines", "job_display", "output_console", "path_from",
+    "progress_display",
+]  # fmt: skip
 
 Advance = Callable[[str, int, int], None]
 """Called with (what is being done, how much is done, how much there is)."""
@@ -31,6 +39,19 @@ def _say(text: str) -> None:
     with suppress(OSError, AttributeError):  # stderr is closed, or its reader left: nobody listens
         sys.stderr.write(f"faircut: {text}\n")
         sys.stderr.flush()
+
+
+def output_console() -> "Console":
+    """Where results are printed: stdout, 140 columns wide when it is not a terminal.
+
+    What the terminal's encoding cannot say is written as an escape, not as a traceback.
+    """
+    from rich.console import Console
+
+    with suppress(AttributeError):  # a stream of another kind, as in notebooks and tests
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    console = Console()
+    return console if console.is_terminal else Console(width=140)
 
 
 def path_from(text: str) -> Path:
@@ -64,6 +85,37 @@ def progress_display() -> Iterator[Advance]:
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda _what, _done, _total: None
         return
+    tasks = {}
+    with _progress() as display:
+
+        def advance(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = display.add_task(printable(what), total=total, note="")
+            display.update(tasks[what], completed=done, total=total)
+
+        yield advance
+
+
+Job = Callable[[int, int | None, str], None]
+"""Called with (how much is done, how much there is where that is known, what to say beside it)."""
+
+
+@contextmanager
+def job_display(what: str) -> Iterator[Job]:
+    """One line on stderr for a job of many pieces, with counts beside the bar; silent when that is not a terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda _done, _total, _note: None
+        return
+    with _progress() as display:
+        task = display.add_task(printable(what), total=None, note="")
+
+        def advance(done: int, total: int | None, note: str) -> None:
+            display.update(task, completed=done, total=total, note=printable(note))
+
+        yield advance
+
+
+def _progress() -> "Progress":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -72,13 +124,6 @@ def progress_display() -> Iterator[Advance]:
         BarColumn(bar_width=30),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}", markup=False),
     )
-    tasks = {}
-    with Progress(*columns, console=Console(stderr=True)) as display:
-
-        def advance(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = display.add_task(printable(what), total=total)
-            display.update(tasks[what], completed=done, total=total)
-
-        yield advance
+    return Progress(*columns, console=Console(stderr=True))

@@ -30,7 +30,8 @@ def _tables() -> dict[str, dict[str, str]]:
     from faircut.chunkers import CHUNKERS
     from faircut.embedding import EMBEDDERS
     from faircut.evaluation.measures import MEASURES
-    from faircut.index import INDEXES
+    from faircut.experiment.units import DELIVERIES
+    from faircut.index import INDEXES, SEARCHES
     from faircut.specs import Registry
 
     return {
@@ -39,5 +40,7 @@ def _tables() -> dict[str, dict[str, str]]:
         "presets": {p.name: f"{p.summary} = {p.spec}" for p in CHUNKERS.presets},
         "embedders": EMBEDDERS.summaries() | {p.name: p.summary for p in EMBEDDERS.presets},
         "indexes": INDEXES.summaries(),
+        "searches": SEARCHES.summaries(),
+        "deliveries": DELIVERIES.summaries(),
         "measures": dict(MEASURES),
     }

@@ -196,6 +196,7 @@ def _notes(leaderboard: Mapping[str, Any], lines: tuple[Line, ...]) -> list[str]
     if leaderboard["planned"] and leaderboard["planned"]["unit"] == "question":
         notes.append("Evidence in fewer than 20 documents: questions are taken as independent, which is optimistic.")
     notes += _alike(leaderboard)
+    notes += _retrieval(leaderboard)
     unsure = [x.row for x in lines if x.verdict == "no measured difference" and (x.p_holm or 1) < leaderboard["alpha"]]
     if unsure:
         notes.append(
@@ -215,6 +216,14 @@ def _alike(leaderboard: Mapping[str, Any]) -> list[str]:
         if row["same_chunks_as"]:
             notes.append(f"{row['row']} made the same chunks as {', '.join(row['same_chunks_as'])}.")
     return notes
+
+
+def _retrieval(leaderboard: Mapping[str, Any]) -> list[str]:
+    """How chunks were found and what was delivered, where that is not the default."""
+    defaults = {"search": "dense", "deliver": "chunk", "best_sentence": False}
+    found = {key: leaderboard.get(key, default) for key, default in defaults.items()}
+    shown = [f"{key}={str(value).lower()}" for key, value in found.items() if value != defaults[key]]
+    return [f"For all rows: {', '.join(shown)}."] if shown else []
 
 
 def _underfilled(leaderboard: Mapping[str, Any]) -> list[str]:

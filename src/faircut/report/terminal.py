@@ -1,8 +1,10 @@
-"""The leaderboard in a terminal: results in, rich tables and a few sentences out."""
+"""The leaderboard in a terminal: results in, rich tables, plots of one line and a few sentences out."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from faircut.report.data import ControlLine, Line, Results
+from faircut.report.plots import Histograms, histograms, sparkline
 from faircut.report.safe import printable
 
 if TYPE_CHECKING:
@@ -13,8 +15,14 @@ __all__ = ["print_results"]
 _STYLES = {"better": "green", "worse": "red", "equivalent": "cyan", "baseline": "bold"}
 
 
-def print_results(results: Results, console: "Console") -> None:
-    """Print the leaderboard, the controls where there are any, the verdict and the notes."""
+def print_results(results: Results, console: "Console", sizes: Mapping[str, Sequence[int]] | None = None) -> None:
+    """Print the leaderboard with its plots, the controls where there are any, the verdict and the notes.
+
+    Args:
+        results: what is shown.
+        console: where; its width is kept, and its encoding: without block characters, plots are made of digits.
+        sizes: the chunk sizes of each row in budget tokens, for histograms.
+    """
     tested = f", tested by {results.unit}" if results.unit else ""
     head = f"{results.measure}, {results.questions:,} questions on {results.documents:,} documents{tested}"
     console.print(head, style="bold", markup=False, highlight=False)
@@ -22,6 +30,7 @@ def print_results(results: Results, console: "Console") -> None:
     if results.lines[0].beside:
         _print_table(console, *_beside(results))
     _print_table(console, *_costs(results))
+    _print_table(console, *_plots(results, histograms(sizes or {}), unicode=console.encoding.lower().startswith("utf")))
     if results.controls:
         console.print("Against its own size-matched control (same lengths, shuffled):", style="bold")
         _print_table(console, *_controls(results.controls))
@@ -45,7 +54,7 @@ def _print_table(console: "Console", columns: tuple[str, ...], rows: list[tuple[
         console.print(name, highlight=False, soft_wrap=True)
         for column, value in zip(columns[1:], values, strict=True):
             if str(value):
-                console.print(f"  {column:<16}{value}", markup=False, highlight=False, soft_wrap=True)
+                console.print(f"  {column:<17}{value}", markup=False, highlight=False, soft_wrap=True)
     console.print()
 
 
@@ -60,7 +69,7 @@ def _table(columns: tuple[str, ...], rows: list[tuple["str | RenderableType", ..
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     for place, column in enumerate(columns):
-        last = column in ("verdict", "integrity")
+        last = column in ("verdict", "integrity") or column.startswith("sizes")
         table.add_column(column, justify="left" if place == 0 or last else "right", overflow="fold", no_wrap=place > 0)
     for row in rows:
         table.add_row(*row)
@@ -123,6 +132,20 @@ def _cost_row(line: Line) -> tuple["str | RenderableType", ...]:
         f"{line.embedded_per_token:.2f}",
         _plain("ok" if line.integrity_ok else "see below", "" if line.integrity_ok else "yellow"),
     )
+
+
+def _plots(results: Results, sizes: Histograms | None, *, unicode: bool) -> Table:
+    """Recall against the budget, from 0 to 1, and the chunk sizes, two bins for each doubling."""
+    budgets = [budget for budget, _ in results.lines[0].curve]
+    titles = ["recall", *(f"@{budget}t" for budget in budgets)] if budgets else []
+    columns = ["embedder::chunker", *titles, *([f"sizes {sizes.low:,}-{sizes.high:,}t"] if sizes else [])]
+    return tuple(columns), [_plot_row(line, sizes, unicode=unicode) for line in results.lines]
+
+
+def _plot_row(line: Line, sizes: Histograms | None, *, unicode: bool) -> tuple["str | RenderableType", ...]:
+    recall = [value for _, value in line.curve]
+    curve = [sparkline(recall, unicode=unicode), *(f"{value:.3f}" for value in recall)] if recall else []
+    return (_plain(line.row), *curve, *([sizes.line(line.row, unicode=unicode)] if sizes else []))
 
 
 def _controls(controls: tuple[ControlLine, ...]) -> Table:

@@ -1,0 +1,269 @@
+"""The figures of a report as plain values: a data set in; for each figure its points, and the same as a table, out.
+
+Intervals are those of the leaderboard or made by the same function. How a figure is drawn is left to ``plots.js``.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from faircut.evaluation.confidence import mean_interval
+from faircut.evaluation.measures import parse_measure
+from faircut.report.clusters import clustered_order
+from faircut.report.payload import hits_of
+from faircut.report.run_data import DataSet, RowData
+from faircut.report.tables import Cell, Column, Table, number, signed
+
+__all__ = ["Figure", "figures"]
+
+_BINS = 36
+_NO_CONTROLS = (
+    "Not asked in this run. With controls (--controls, or controls = true in the plan) each chunker meets its own "
+    "chunk lengths in shuffled order, and the answer stands here."
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure: what it asks, what it shows, its points (``kind`` says how they are drawn), and its table."""
+
+    id: str
+    kind: str
+    title: str
+    note: str
+    values: Mapping[str, Any]
+    table: Table | None
+
+
+def figures(data: DataSet) -> list[Figure]:
+    """All figures that the data set has numbers for, in the order in which they are read."""
+    made: list[Callable[[DataSet], Figure | None]] = [
+        _forest, _budget, _hits_at, _sizes, _times, _quality_cost, _controls, _heat,
+    ]  # fmt: skip
+    return [figure for make in made if (figure := make(data)) is not None]
+
+
+def _named(data: DataSet) -> list[tuple[int, str, RowData]]:
+    return [(i, label, row) for i, (label, row) in enumerate(zip(data.labels, data.rows, strict=True))]
+
+
+def _table(name: str, caption: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]], words: int = 1) -> Table:
+    """A table whose first ``words`` columns are words and the others numbers."""
+    heads = tuple(Column(column, is_number=i >= words) for i, column in enumerate(columns))
+    return Table(name, caption, heads, tuple(tuple(row) for row in rows))
+
+
+def _word(text: str) -> Cell:
+    return Cell(text, text)
+
+
+# ------------------------------------------------------------ verdicts
+
+
+def _forest(data: DataSet) -> Figure | None:
+    points, rows = [], []
+    for i, label, row in _named(data):
+        found = row.entry["contrast"]
+        if not found:
+            continue
+        outer, inner = found["interval"], found["interval_90"]
+        points.append(
+            {
+                "row": i, "mean": found["difference"], "low": outer["low"], "high": outer["high"],
+                "low90": inner["low"], "high90": inner["high"], "verdict": found["verdict"],
+            }
+        )  # fmt: skip
+        numbers = (found["difference"], outer["low"], outer["high"], inner["low"], inner["high"])
+        rows.append([_word(label), *map(signed, numbers), number(found["p_holm"], 4), _word(found["verdict"])])
+    if not points:
+        return None
+    run = data.runs[0].leaderboard
+    columns = ("chunker", "difference", "95 % from", "to", "90 % from", "to (90 %)", "p (Holm)", "verdict")
+    bases = ", ".join(dict.fromkeys(r.leaderboard["baseline"] for r in data.runs))
+    note = (
+        f"Paired difference to {bases} in {run['measure']}. Thick line: 90 % interval, thin: 95 %. Shaded: "
+        f"±{run['band']:g}, differences that do not matter. Equivalent: the thick line lies inside the shade."
+    )
+    return Figure(
+        "forest", "forest", "Does it differ from the baseline?", note, {"band": run["band"], "points": points},
+        _table("differences", "Paired differences to the baseline", columns, rows),
+    )  # fmt: skip
+
+
+def _controls(data: DataSet) -> Figure:
+    labels = {(row.run, row.name): (i, label) for i, label, row in _named(data)}
+    points, rows = [], []
+    for run in data.runs:
+        for found in run.leaderboard["controls"]:
+            i, label = labels[run.name, found["name"]]
+            own, low, high = found["estimate"]["mean"], found["interval"]["low"], found["interval"]["high"]
+            points.append({"row": i, "score": own, "control": own - found["difference"], "verdict": found["verdict"]})
+            scores = number(own), number(own - found["difference"])
+            differences = map(signed, (found["difference"], low, high))
+            rows.append([_word(label), *scores, *differences, number(found["p_holm"], 4), _word(found["verdict"])])
+    if not points:
+        return Figure("controls", "none", "Is it the boundaries or the sizes?", _NO_CONTROLS, {}, None)
+    note = (
+        "The control has the same chunk lengths in shuffled order. Where a chunker does not beat it, its sizes made "
+        "the score, not the places of its boundaries."
+    )
+    columns = ("chunker", "score", "control", "difference", "95 % from", "to", "p (Holm)", "verdict")
+    return Figure(
+        "controls", "controls", "Is it the boundaries or the sizes?", note, {"points": points},
+        _table("controls", "Each chunker against its size-matched control", columns, rows),
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------ curves
+
+
+def _curve(data: DataSet, measures: Sequence[tuple[int, str]]) -> list[dict[str, Any]]:
+    """For every row the means and intervals of the measures that its run has, by their position on the axis."""
+    curves = []
+    for i, label, row in _named(data):
+        seed, clusters = data.runs[0].leaderboard["seed"], row.scores["document"].to_list()
+        points = []
+        for x, measure in measures:
+            if measure in row.scores.columns:
+                found = mean_interval(row.scores[measure].to_numpy(), clusters, seed=seed)
+                points.append({"x": x, "mean": found.mean, "low": found.interval.low, "high": found.interval.high})
+        curves.append({"row": i, "label": label, "points": points})
+    return [curve for curve in curves if curve["points"]]
+
+
+def _curve_rows(curves: Sequence[Mapping[str, Any]]) -> list[list[Cell]]:
+    return [
+        [_word(c["label"]), number(p["x"], 0), number(p["mean"]), number(p["low"]), number(p["high"])]
+        for c in curves
+        for p in c["points"]
+    ]
+
+
+def _budget(data: DataSet) -> Figure | None:
+    cuts = {parse_measure(m).cut for row in data.rows for m in row.scores.columns if m.startswith("recall@")}
+    curves = _curve(data, sorted((c.amount, f"recall@{c}") for c in cuts if c.unit == "tokens"))
+    if not curves:
+        return None
+    note = (
+        "Share of the evidence that a reader gets for so many tokens of context, with 95 % bands. Equal budget is fair."
+    )
+    columns = ("chunker", "tokens", "recall", "95 % from", "to")
+    return Figure(
+        "budget", "curves", "What does a budget of tokens buy?", note,
+        {"curves": curves, "x": "tokens of context (log scale)", "y": "recall", "log": True, "bands": True},
+        _table("recall-by-budget", "Recall by token budget", columns, _curve_rows(curves)),
+    )  # fmt: skip
+
+
+def _hits_at(data: DataSet) -> Figure | None:
+    ranks = {parse_measure(m).cut for row in data.rows for m in row.scores.columns if m.startswith("hit@")}
+    curves = _curve(data, sorted((c.amount, f"hit@{c}") for c in ranks if c.unit == "chunks"))
+    if not curves:
+        return None
+    last = max(p["x"] for c in curves for p in c["points"])
+    tokens = {
+        c["row"]: data.rows[c["row"]].entry["tokens_at"].get(str(last)) for c in curves
+    }  # what the same k costs differs by a factor
+    note = (
+        f"Share of questions with a piece of evidence found among the first k chunks; bars at k = {last} with "
+        "95 % intervals and the tokens spent. Equal k favours large chunks: it stands beside the verdict and does not decide."
+    )
+    columns = ("chunker", "k", "hit rate", "95 % from", "to")
+    return Figure(
+        "hits", "hits", "How often is the answer among the first k?", note,
+        {"curves": curves, "last": last, "tokens": tokens},
+        _table("hit-rate-at-k", "Hit rate at k", columns, _curve_rows(curves)),
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------ sizes and costs
+
+
+def _sizes(data: DataSet) -> Figure | None:
+    top = max(float(np.quantile(row.chunks["tokens"].to_numpy(), 0.995)) for row in data.rows)
+    edges = np.linspace(0, max(top, 1.0), _BINS + 1)
+    ridges, rows = [], []
+    for i, label, row in _named(data):
+        sizes = row.chunks["tokens"].to_numpy()
+        counts = np.histogram(np.minimum(sizes, edges[-1]), bins=edges)[0]
+        ridges.append({"row": i, "shares": (counts / len(sizes)).round(5).tolist(), "median": float(np.median(sizes))})
+        quantiles = [number(float(q), 0) for q in np.quantile(sizes, (0, 0.05, 0.25, 0.5, 0.75, 0.95, 1))]
+        rows.append([_word(label), number(len(sizes), 0), *quantiles])
+    columns = ("chunker", "chunks", "smallest", "5 %", "25 %", "median", "75 %", "95 %", "largest")
+    return Figure(
+        "sizes", "sizes", "How large are the chunks?", "Share of chunks by size in tokens; the line is the median. "
+        "The last bin holds all that are larger.", {"edges": edges.round(2).tolist(), "ridges": ridges},
+        _table("chunk-sizes", "Chunk sizes in tokens", columns, rows),
+    )  # fmt: skip
+
+
+def _times(data: DataSet) -> Figure | None:
+    bars, rows = [], []
+    for i, label, row in _named(data):
+        cost = row.entry["cost"]
+        bars.append({"row": i, "cutting": cost["cutting_seconds"], "embedding": cost["embedding_seconds"]})
+        seconds = number(cost["cutting_seconds"]), number(cost["embedding_seconds"], 1)
+        tokens = number(cost["embedded_tokens"], 0), number(cost["embedded_per_document_token"], 2)
+        rows.append([_word(label), *seconds, *tokens, number(cost["search_milliseconds_per_question"], 2)])
+    note = (
+        "Seconds for the whole corpus on the machine of the run, as if nothing had been cached: embedding is its "
+        "tokens over the measured rate, those embedded for cutting included."
+    )
+    columns = ("chunker", "cutting s", "embedding s", "tokens embedded", "per document token", "search ms a question")
+    return Figure(
+        "times", "times", "How long does it take?", note, {"bars": bars},
+        _table("costs", "Cutting, embedding and search", columns, rows),
+    )  # fmt: skip
+
+
+def _quality_cost(data: DataSet) -> Figure | None:
+    points = []
+    for i, label, row in _named(data):
+        cost = row.entry["cost"]["embedded_per_document_token"]
+        points.append({"row": i, "label": label, "cost": cost, "score": row.entry["score"]["mean"]})
+    best = _frontier([(p["cost"], p["score"]) for p in points])
+    for place, point in enumerate(points):
+        point["efficient"] = place in best
+    rows = [
+        [_word(p["label"]), number(p["cost"], 3), number(p["score"]), _word("yes" if p["efficient"] else "no")]
+        for p in points
+    ]
+    note = (
+        "Score against the tokens embedded per token of the documents, which is what money and time go into. The line "
+        "joins those that no other beats at their cost or below."
+    )
+    columns = ("chunker", "tokens embedded per document token", "score", "efficient")
+    return Figure(
+        "frontier", "frontier", "What does quality cost?", note, {"points": points},
+        _table("quality-and-cost", "Score and cost", columns, rows),
+    )  # fmt: skip
+
+
+def _frontier(points: Sequence[tuple[float, float]]) -> set[int]:
+    """Positions of the points (cost, score) that no other beats: higher at the same cost or below."""
+    best, found = float("-inf"), set()
+    for at in sorted(range(len(points)), key=lambda at: (points[at][0], -points[at][1])):
+        if points[at][1] > best:
+            best = points[at][1]
+            found.add(at)
+    return found
+
+
+# ------------------------------------------------------------ questions
+
+
+def _heat(data: DataSet) -> Figure | None:
+    if not data.questions:
+        return None
+    hits = np.array([hits_of(data, row) for row in data.rows], dtype=np.int8)
+    questions, rows = clustered_order(hits.T), clustered_order(hits)
+    always, never = int((hits.min(axis=0) == 1).sum()), int((hits.max(axis=0) == 0).sum())
+    note = (
+        f"Each column is a question, alike ones side by side: {always:,} of {len(data.questions):,} are hit by every "
+        f"row, {never:,} by none. The others tell chunkers apart. A column opens its question; all are under Questions."
+    )
+    return Figure(
+        "heat", "heat", "Which questions are hit, by whom?", note, {"questions": questions, "rows": rows}, None
+    )

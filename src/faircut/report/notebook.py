@@ -1,0 +1,142 @@
+"""The leaderboard as notebooks show it: the plain dictionary that a run returns, with HTML and Markdown of its own.
+
+The HTML has no script, takes its colours from the page (light or dark), and escapes every name.
+"""
+
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from faircut.report.safe import printable
+
+if TYPE_CHECKING:
+    from faircut.evaluation.power import PlannedPower
+    from faircut.experiment.plan import Plan
+    from faircut.report.data import Line, Results
+
+__all__ = ["Leaderboard", "run"]
+
+
+class Leaderboard(dict[str, Any]):
+    """A leaderboard: the dictionary of ``leaderboard.json``, shown as a table where a notebook displays it."""
+
+    @classmethod
+    def read(cls, folder: str | Path) -> "Leaderboard":
+        """The leaderboard of a finished run.
+
+        Raises:
+            StoreError: the folder is not a finished run.
+        """
+        from faircut.experiment.store import RunStore
+
+        return cls(RunStore(Path(folder)).read_json("leaderboard.json"))
+
+    def _repr_html_(self) -> str:
+        from faircut.report.data import results_of
+
+        return _html(results_of(self))
+
+    def _repr_markdown_(self) -> str:
+        from faircut.report.data import results_of
+        from faircut.report.markdown import leaderboard_markdown
+
+        return leaderboard_markdown(results_of(self))
+
+
+def run(
+    plan: "Plan",
+    folder: Path,
+    *,
+    cache: Path | None = None,
+    advance: Callable[[str, int, int], None] | None = None,
+    announce: "Callable[[PlannedPower], None] | None" = None,
+) -> Leaderboard:
+    """Run a comparison and return its leaderboard, which is also in ``folder/leaderboard.json``.
+
+    Args:
+        plan: what to compare.
+        folder: the run folder; what it holds of this comparison is used, not done again.
+        cache: the file of vectors, shared by all runs; the default lies in the user's cache folder.
+        advance: called with progress: what is being done, how much is done, how much there is.
+        announce: called before anything is embedded with what the questions can be expected to show.
+
+    Raises:
+        FaircutError: bad documents, questions, weights or disk; what was finished before is kept.
+    """
+    from faircut.experiment.run import run as experiment
+
+    options = {} if advance is None else {"advance": advance}
+    return Leaderboard(experiment(plan, folder, cache=cache, announce=announce, **options))
+
+
+# ---------------------------------------------------------------- HTML
+
+_LINE = "border-bottom:1px solid rgba(128,128,128,0.4);padding:0.3em 0.7em;color:inherit;background:none"
+
+
+def _html(results: "Results") -> str:
+    """A sentence, the table, the notes."""
+    tested = f", tested by {results.unit}" if results.unit else ""
+    head = f"{results.measure}, {results.questions:,} questions on {results.documents:,} documents{tested}"
+    notes = [*results.notes, *(f"Integrity of {x.row}: {x.integrity}." for x in results.lines if not x.integrity_ok)]
+    listed = "".join(f"<li>{_text(note)}</li>" for note in notes)
+    return (
+        '<div style="color:inherit;background:none">'
+        f"<p><strong>{_text(results.sentence)}</strong></p>{_table(results, head)}"
+        f"{f'<ul>{listed}</ul>' if listed else ''}</div>"
+    )
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))
+
+
+def _table(results: "Results", caption: str) -> str:
+    columns = [
+        "embedder::chunker", "verdict", "score", "95 % interval", "difference", "p (Holm)",
+        *(name for name, _, _ in results.lines[0].beside), "recall by budget", "chunks", "median", "embedded/token",
+        "integrity",
+    ]  # fmt: skip
+    head = "".join(f'<th scope="col" style="{_LINE};text-align:left">{_text(column)}</th>' for column in columns)
+    body = "".join(_row(line) for line in results.lines)
+    return (
+        '<table style="border-collapse:collapse;color:inherit;background:none">'
+        f'<caption style="text-align:left;color:inherit">{_text(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _row(line: "Line") -> str:
+    from faircut.report.markdown import MARKS
+
+    cells = [
+        MARKS.get(line.verdict, line.verdict),
+        f"{line.mean:.3f}",
+        f"{line.low:.3f} to {line.high:.3f}",
+        "" if line.difference is None else f"{line.difference:+.3f}",
+        "" if line.p_holm is None else f"{line.p_holm:.4f}",
+        *(f"{mean:.3f} {verdict}".rstrip() for _, mean, verdict in line.beside),
+    ]
+    after = [
+        f"{line.chunks:,}",
+        f"{line.size_median:,.0f}t",
+        f"{line.embedded_per_token:.2f}",
+        "ok" if line.integrity_ok else "see below",
+    ]
+    weight = "bold" if line.is_baseline else "normal"
+    name = f'<th scope="row" style="{_LINE};text-align:left;font-weight:{weight}"><code>{_text(line.row)}</code></th>'
+    return f"<tr>{name}{''.join(map(_cell, cells))}{_curve(line)}{''.join(map(_cell, after))}</tr>"
+
+
+def _cell(text: str) -> str:
+    return f'<td style="{_LINE};text-align:left">{_text(text)}</td>'
+
+
+def _curve(line: "Line") -> str:
+    """A line of blocks, with its numbers for those who point at it or cannot see it."""
+    from faircut.report.plots import sparkline
+
+    said = ", ".join(f"{value:.3f} at {budget} tokens" for budget, value in line.curve)
+    bars = escape(sparkline(value for _, value in line.curve))
+    return f'<td style="{_LINE}"><span role="img" title="{said}" aria-label="{said}">{bars}</span></td>'

@@ -1,0 +1,203 @@
+"""The tables of a report as plain values: runs in; captions, columns and cells out, each with the value behind it.
+
+Cells sort and export by ``value``, people read ``text``. Markup is left to the templates.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from faircut.report.run_data import DataSet, RunData
+
+__all__ = [
+    "Cell", "Column", "Table", "integrity_table", "leaderboard_table", "number", "run_tables", "signed",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is read, and what is sorted and exported. ``row`` is the number of a row whose colour and letter it bears;
+    ``bar`` a mean with its interval, drawn on [0, 1].
+    """
+
+    text: str
+    value: float | str | None
+    tone: str = ""
+    row: int | None = None
+    bar: tuple[float, float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's name, whether it holds numbers, and what it means where the name does not say it."""
+
+    name: str
+    is_number: bool = False
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; ``id`` is the stem of the files that it is saved as."""
+
+    id: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def number(value: float | None, digits: int = 3) -> Cell:
+    """A number as a cell; nothing where there is none."""
+    return Cell("", None) if value is None else Cell(f"{value:,.{digits}f}", value)
+
+
+def signed(value: float | None) -> Cell:
+    """A difference as a cell, its sign always shown."""
+    return Cell("", None) if value is None else Cell(f"{value:+.3f}".replace("-", "−"), value)
+
+
+# ------------------------------------------------------------ the leaderboard
+
+
+def leaderboard_table(data: DataSet) -> Table:
+    """One line for every row of every run on these documents and questions."""
+    measures = list(dict.fromkeys(run.leaderboard["measure"] for run in data.runs))
+    shown = list(dict.fromkeys(m for run in data.runs for m in run.leaderboard["shown_beside"]))
+    columns = (
+        Column("chunker"),
+        Column(" / ".join(measures), True, "the measure that decides"),
+        Column("95 % interval"),
+        Column("difference", True, "paired, to the baseline of the run"),
+        Column("p (Holm)", True, "corrected for the number of rows compared"),
+        Column("verdict"),
+        *(Column(m, True) for m in shown),
+        Column("recall@5", True, "at equal k, which favours large chunks"),
+        Column("tokens@5", True, "tokens that the 5 chunks cost"),
+        Column("chunks", True),
+        Column("median", True, "median size of the chunks in tokens"),
+        Column("embedded", True, "tokens embedded per token of the documents"),
+        Column("integrity"),
+    )
+    rows = []
+    for i, (label, row) in enumerate(zip(data.labels, data.rows, strict=True)):
+        rows.append(_leaderboard_row(i, label, row.entry, shown))
+    return Table("leaderboard", "Leaderboard: embedder and chunker, best first", columns, tuple(rows))
+
+
+def _leaderboard_row(i: int, label: str, entry: Mapping[str, Any], shown: Sequence[str]) -> tuple[Cell, ...]:
+    score, found = entry["score"], entry["contrast"] or {}
+    verdict = "baseline" if entry["is_baseline"] else found.get("verdict", "")
+    at_5 = entry["beside"].get("recall@5", {}).get("mean")
+    mean = (score["mean"], score["low"], score["high"])
+    return (
+        Cell(label, entry["row"], row=i),
+        number(score["mean"]),
+        Cell(f"{score['low']:.3f} to {score['high']:.3f}", score["low"], bar=mean),
+        signed(found.get("difference")),
+        number(found.get("p_holm"), 4),
+        Cell(verdict, verdict, tone=verdict),
+        *(number(entry["beside"].get(m, {}).get("mean")) for m in shown),
+        number(at_5),
+        number(entry["tokens_at"].get("5"), 0),
+        number(entry["chunks"], 0),
+        number(entry["size"]["median"], 0),
+        number(entry["cost"]["embedded_per_document_token"], 2),
+        _integrity(entry["integrity"]),
+    )
+
+
+def _integrity(found: Mapping[str, Any]) -> Cell:
+    return Cell("ok", found["words"], "ok") if found["ok"] else Cell("defects", found["words"], "defect")
+
+
+# ------------------------------------------------------------ integrity
+
+_COUNTS = (
+    ("lost", "characters in no chunk"),
+    ("duplicated", "characters in a further chunk, as overlap is meant to do"),
+    ("out_of_order", "chunks that begin before the one before them"),
+    ("offsets_wrong", "chunks whose text is not the document's at their spans"),
+    ("blank", "chunks of white space only"),
+    ("beyond_limit", "chunks longer than the embedder reads"),
+    ("unseen_tokens", "tokens of them that it does not read"),
+    ("tables_cut", "tables that no chunk holds whole"),
+    ("code_cut", "code blocks that no chunk holds whole"),
+    ("begin_inside_sentence", "chunks that begin inside a sentence"),
+    ("headings_orphaned", "chunks that end with a heading whose text comes after"),
+)
+
+
+def integrity_table(data: DataSet) -> Table:
+    """What the cutting lost, repeated, broke or made too long."""
+    columns = (
+        Column("chunker"), Column("result"), Column("characters", True, "that are not white space"),
+        *(Column(name.replace("_", " "), True, meaning) for name, meaning in _COUNTS),
+    )  # fmt: skip
+    rows = []
+    for i, (label, row) in enumerate(zip(data.labels, data.rows, strict=True)):
+        found = row.entry["integrity"]
+        counts = [number(found.get(name), 0) for name, _ in _COUNTS]
+        rows.append((Cell(label, row.name, row=i), _integrity(found), number(found["characters"], 0), *counts))
+    return Table("integrity", "Integrity of the cuts", columns, tuple(rows))
+
+
+def nested_table(data: DataSet, key: str, name: str, caption: str) -> Table | None:
+    """A table of the plain numbers and words that rows of the leaderboard hold under a key, where they do."""
+    found = [row.entry.get(key) for row in data.rows]
+    flat = [_flat(f) if isinstance(f, Mapping) else {} for f in found]
+    names = list(dict.fromkeys(n for f in flat for n in f))
+    if not names:
+        return None
+    numbers = {n: all(isinstance(f.get(n), int | float | None) for f in flat) for n in names}
+    columns = (Column("chunker"), *(Column(n.replace("_", " "), numbers[n]) for n in names))
+    rows = tuple(
+        (Cell(label, row.name, row=i), *(_plain_cell(f.get(n)) for n in names))
+        for i, (label, row, f) in enumerate(zip(data.labels, data.rows, flat, strict=True))
+    )
+    return Table(name, caption, columns, rows)
+
+
+def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{before}{name} ")
+        elif value is None or isinstance(value, str | int | float):
+            flat[before + name] = value
+    return flat
+
+
+def _plain_cell(value: Any) -> Cell:
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return Cell("" if value is None else str(value), None if value is None else str(value))
+    return number(value, 0 if isinstance(value, int) else 3)
+
+
+# ------------------------------------------------------------ the run
+
+
+def run_tables(run: RunData) -> list[Table]:
+    """What the run was made of: data and hashes, versions, and where its rows' tables lie."""
+    m = run.manifest
+    facts = {
+        "faircut": m["faircut"], "code": m["code"], "python": m["python"], "system": " ".join(
+            str(m["machine"][k]) for k in ("system", "architecture")), "processors": m["machine"]["processors"],
+        "documents": m["corpus"]["documents"], "documents' hash": m["corpus"]["hash"],
+        "characters": m["corpus"].get("characters"), "tokens": m["corpus"]["tokens"],
+        "questions": m["questions"]["questions"], "questions' hash": m["questions"]["hash"],
+        "budget counted by": m["budget_tokenizer"], "seed": m["seed"], "baseline": m["baseline"],
+    }  # fmt: skip
+    rates = {f"embedding rate of {k}, tokens a second": v for k, v in m["embedding_rates"].items() if v}
+    packages = {name: v or "not installed" for name, v in m["packages"].items()}
+    keys = [tuple(Cell(str(row[k]), str(row[k])) for k in ("row", "chunks", "hits", "scores")) for row in m["rows"]]
+    return [
+        _pairs("run", "What was compared", facts | rates),
+        _pairs("versions", "Versions of the libraries", packages),
+        Table("keys", "Keys of the tables in the run folder", tuple(map(Column, ("row", "chunks", "hits", "scores"))),
+              tuple(keys)),
+    ]  # fmt: skip
+
+
+def _pairs(name: str, caption: str, pairs: Mapping[str, Any]) -> Table:
+    rows = tuple((Cell(str(k), str(k)), _plain_cell(v)) for k, v in pairs.items())
+    return Table(name, caption, (Column("what"), Column("value")), rows)

@@ -1,0 +1,120 @@
+"""The verdict in sentences that need no glossary: a leaderboard in, a headline and a few sentences out.
+
+What is said follows from the verdicts and intervals of the leaderboard; nothing is decided here.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from faircut.report.data import results_of
+
+__all__ = ["Verdict", "verdict_of"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``headline``: one sentence to remember. ``sentences``: why, how sure, what to do. ``notes``: what limits it."""
+
+    headline: str
+    sentences: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def verdict_of(leaderboard: Mapping[str, Any]) -> Verdict:
+    """The verdict on one run."""
+    notes = results_of(leaderboard).notes
+    rows = leaderboard["rows"]
+    if len(rows) < 2:
+        return Verdict(f"{rows[0]['row']} was measured alone.", (_score(leaderboard, rows[0]),), notes)
+    own = [r for r in rows if not r["is_control"]]
+    better = [r for r in own if _verdict(r) == "better"]
+    headline, why = _won(leaderboard, better) if better else _level(leaderboard, own)
+    return Verdict(headline, (*why, *_others(rows, better), _detectable(leaderboard)), notes)
+
+
+def _verdict(row: Mapping[str, Any]) -> str:
+    return "baseline" if row["is_baseline"] else str(row["contrast"]["verdict"])
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    return str(row["row"]).removeprefix("minilm::")
+
+
+def _score(leaderboard: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    mean, low, high = (_percent(row["score"][name]) for name in ("mean", "low", "high"))
+    return f"The {_subject(leaderboard)} is {mean} (95 % interval {low} to {high})."
+
+
+def _subject(leaderboard: Mapping[str, Any]) -> str:
+    """What the deciding measure measures, in words."""
+    kind, _, cut = str(leaderboard["measure"]).partition("@")
+    place = f"{int(cut[:-1]):,} tokens of context" if cut.endswith("t") else f"the first {cut} chunks"
+    words = {
+        "recall": f"share of the evidence found within {place}",
+        "hit": f"share of questions answered within {place}",
+        "full": f"share of questions with all their evidence within {place}",
+        "precision": f"share of {place} that is evidence",
+    }
+    return words.get(kind, f"score by {leaderboard['measure']}")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _points(difference: float) -> str:
+    points = f"{100 * abs(difference):.0f}" if abs(difference) >= 0.0095 else f"{100 * abs(difference):.1f}"
+    return f"{points} point{'' if points == '1' else 's'}"
+
+
+def _won(leaderboard: Mapping[str, Any], better: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
+    best, base = better[0], next(r for r in leaderboard["rows"] if r["is_baseline"])
+    found = best["contrast"]
+    headline = f"Where you cut matters here: {_name(best)} beats {_name(base)}."
+    why = (
+        f"The {_subject(leaderboard)} is {_percent(best['score']['mean'])} with {_name(best)} and "
+        f"{_percent(base['score']['mean'])} with the baseline {_name(base)}: {_points(found['difference'])} more, and "
+        f"that is beyond chance (95 % interval {100 * found['interval']['low']:+.0f} to "
+        f"{100 * found['interval']['high']:+.0f} points)."
+    )
+    return headline, [why]
+
+
+def _level(leaderboard: Mapping[str, Any], own: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
+    base = next(r for r in leaderboard["rows"] if r["is_baseline"])
+    usable = [r for r in own if _verdict(r) in ("equivalent", "baseline", "no measured difference")]
+    cheapest = min(usable, key=lambda r: (r["cost"]["embedded_per_document_token"], r["chunks"]))
+    if all(_verdict(r) in ("equivalent", "baseline") for r in usable):
+        headline = f"It makes no difference that matters: take the cheapest, {_name(cheapest)}."
+    else:
+        headline = f"Nothing is shown to beat {_name(base)}; the cheapest not shown to be worse is {_name(cheapest)}."
+    means = [r["score"]["mean"] for r in own]
+    said = (
+        f"The {_subject(leaderboard)} is {_percent(base['score']['mean'])} with the baseline {_name(base)} and between "
+        f"{_percent(min(means))} and {_percent(max(means))} over all."
+    )
+    return headline, [said]
+
+
+def _others(rows: Sequence[Mapping[str, Any]], better: Sequence[Mapping[str, Any]]) -> list[str]:
+    groups = {
+        "Also better than the baseline": [_name(r) for r in better[1:]],
+        "Worse than the baseline": [_name(r) for r in rows if _verdict(r) == "worse"],
+        "Equivalent to it": [_name(r) for r in rows if _verdict(r) == "equivalent"],
+        "No difference was measured for": [_name(r) for r in rows if _verdict(r) == "no measured difference"],
+    }
+    return [f"{words}: {', '.join(names)}." for words, names in groups.items() if names]
+
+
+def _detectable(leaderboard: Mapping[str, Any]) -> str:
+    """The smallest difference that these questions could have shown: of the rows where it matters, else as planned."""
+    open_rows = [r["contrast"] for r in leaderboard["rows"] if r["contrast"]]
+    unseen = [c for c in open_rows if c["verdict"] == "no measured difference" and c["smallest_detectable"]]
+    size = max((c["smallest_detectable"] for c in unseen), default=None)
+    if size is None and leaderboard["planned"]:
+        size = leaderboard["planned"]["smallest_difference"]
+    questions = f"these {leaderboard['questions']:,} questions"
+    if size is None:
+        return f"With {questions}, no difference could have been shown; ask more of them."
+    return f"With {questions}, a difference below {_points(size)} would most likely have gone unseen (80 % power)."

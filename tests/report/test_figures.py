@@ -1,0 +1,65 @@
+"""Figures hold the numbers of the run; alike questions lie side by side."""
+
+import numpy as np
+import pytest
+from faircut.report.clusters import clustered_order
+from faircut.report.figures import _frontier, figures
+from faircut.report.run_data import data_sets, load_run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+@pytest.fixture(scope="module")
+def drawn(small_run):
+    return {figure.id: figure for figure in figures(data_sets([load_run(small_run)])[0])}
+
+
+def test_the_forest_shows_the_contrasts_of_the_leaderboard(drawn, small_run):
+    board = load_run(small_run).leaderboard
+    contrasts = [(i, row["contrast"]) for i, row in enumerate(board["rows"]) if row["contrast"]]
+    points = drawn["forest"].values["points"]
+    assert [(p["row"], p["mean"], p["low"], p["high"]) for p in points] == [
+        (i, c["difference"], c["interval"]["low"], c["interval"]["high"]) for i, c in contrasts
+    ]
+    assert drawn["forest"].values["band"] == board["band"]
+
+
+def test_the_budget_curve_has_an_interval_around_every_mean(drawn, small_run):
+    board = load_run(small_run).leaderboard
+    for curve in drawn["budget"].values["curves"]:
+        row = board["rows"][curve["row"]]
+        assert {str(p["x"]): pytest.approx(p["mean"]) for p in curve["points"]} == row["curve"]
+        assert all(p["low"] <= p["mean"] <= p["high"] for p in curve["points"])
+
+
+def test_every_figure_but_the_map_of_questions_has_its_numbers_as_a_table(drawn):
+    assert [f.id for f in drawn.values() if f.table is None] == ["heat"]
+    for figure in drawn.values():
+        assert all(len(row) == len(figure.table.columns) for row in figure.table.rows) if figure.table else True
+
+
+def test_the_histograms_hold_every_chunk(drawn):
+    for ridge in drawn["sizes"].values["ridges"]:
+        assert sum(ridge["shares"]) == pytest.approx(1, abs=1e-3)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
+def test_the_frontier_is_what_no_other_beats(points):
+    best = _frontier(points)
+    for at, (cost, score) in enumerate(points):
+        beaten = any(s >= score and c <= cost and (s, -c) > (score, -cost) for c, s in points)
+        assert not (at in best and beaten)
+        if not beaten:
+            assert any(points[b] == (cost, score) for b in best)
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.integers(0, 1), min_size=3, max_size=3), min_size=1, max_size=40))
+def test_the_map_holds_every_question_once_with_equal_ones_side_by_side(rows):
+    patterns = np.array(rows, dtype=np.int8)
+    order = clustered_order(patterns)
+    assert sorted(order) == list(range(len(rows)))
+    changes = sum(rows[a] != rows[b] for a, b in zip(order, order[1:], strict=False))
+    assert changes == len({tuple(r) for r in rows}) - 1
+    assert sum(rows[order[0]]) >= sum(rows[order[-1]])

@@ -1,0 +1,72 @@
+"""The verdict says what the leaderboard decided, in words that need no glossary."""
+
+import pytest
+from faircut.report.verdict import verdict_of
+
+
+def contrast(difference, verdict, smallest=0.05):
+    half = 0.02
+    return {
+        "difference": difference, "verdict": verdict, "p_holm": 0.01, "smallest_detectable": smallest,
+        "questions_needed": 900, "interval": {"low": difference - half, "high": difference + half},
+    }  # fmt: skip
+
+
+def row(name, mean, cost, found=None, *, control=False):
+    return {
+        "row": f"minilm::{name}", "is_baseline": found is None, "is_control": control, "contrast": found, "chunks": 10,
+        "score": {"mean": mean, "low": mean - 0.1, "high": mean + 0.1}, "unanswered": 0, "uncut_documents": 0,
+        "same_chunks_as": [], "underfilled": {}, "tokens_per_question": 1000.0, "beside": {}, "tokens_at": {},
+        "size": {"p5": 1, "median": 2, "p95": 3}, "integrity": {"ok": True, "words": "nothing lost, nothing wrong"},
+        "curve": {}, "chunker": name, "embedder": "minilm", "spec": name,
+        "cost": {"embedded_per_document_token": cost, "cutting_seconds": 0.1, "embedding_seconds": 1.0, "overlong_for_cutting": 0},
+    }  # fmt: skip
+
+
+def board(*rows, measure="recall@1000t"):
+    return {
+        "run": "r", "measure": measure, "shown_beside": [], "baseline": "minilm::base", "band": 0.03, "alpha": 0.05,
+        "questions": 200, "corpus": {"documents": 30}, "controls": [],
+        "planned": {"unit": "document", "smallest_difference": 0.08}, "rows": list(rows),
+    }  # fmt: skip
+
+
+def test_a_winner_is_named_with_its_lead_and_its_interval():
+    verdict = verdict_of(board(row("best", 0.7, 1.0, contrast(0.2, "better")), row("base", 0.5, 1.0)))
+    assert verdict.headline == "Where you cut matters here: best beats base."
+    assert "70 % with best and 50 % with the baseline base: 20 points more" in verdict.sentences[0]
+    assert "+18 to +22 points" in verdict.sentences[0]
+
+
+def test_equals_lead_to_the_cheapest():
+    verdict = verdict_of(board(row("dear", 0.51, 2.0, contrast(0.01, "equivalent")), row("base", 0.5, 1.0)))
+    assert verdict.headline == "It makes no difference that matters: take the cheapest, base."
+
+
+def test_what_could_not_be_seen_is_said_with_the_smallest_difference_that_could():
+    verdict = verdict_of(
+        board(row("other", 0.53, 0.5, contrast(0.03, "no measured difference", 0.12)), row("base", 0.5, 1.0))
+    )
+    assert verdict.headline == "Nothing is shown to beat base; the cheapest not shown to be worse is other."
+    assert any("a difference below 12 points would most likely have gone unseen" in s for s in verdict.sentences)
+    assert "No difference was measured for: other." in verdict.sentences
+
+
+def test_a_control_never_wins():
+    rows = row("shuffled(base)", 0.9, 1.0, contrast(0.4, "better"), control=True), row("base", 0.5, 1.0)
+    assert "shuffled" not in verdict_of(board(*rows)).headline
+
+
+def test_a_single_row_is_measured_not_compared():
+    verdict = verdict_of(board(row("base", 0.5, 1.0)) | {"planned": None})
+    assert verdict.headline == "minilm::base was measured alone."
+    assert verdict.sentences == ("The share of the evidence found within 1,000 tokens of context is 50 % (95 % interval 40 % to 60 %).",)
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [("hit@5", "share of questions answered within the first 5 chunks"), ("iou@500t", "score by iou@500t")],
+)
+def test_the_measure_is_told_in_words(measure, words):
+    verdict = verdict_of(board(row("best", 0.7, 1.0, contrast(0.2, "better")), row("base", 0.5, 1.0), measure=measure))
+    assert verdict.sentences[0].startswith(f"The {words} is 70 %")
