@@ -13,14 +13,15 @@ class Sheet:
     height: int = 842
     rotate: int = 0
     operations: list[str] = field(default_factory=list)
-    tags: list[str] = field(default_factory=list)
+    tags: list[tuple[str, int | None]] = field(default_factory=list)
 
-    def text(self, x, y, text, size=10, font="F1", tag=None):
+    def text(self, x, y, text, size=10, font="F1", tag=None, element=None):
+        """``element`` is the number of the tagged element, for text that belongs to one with other text."""
         raw = text.encode("cp1252").decode("latin-1").replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
         drawn = f"BT /{font} {size} Tf {x} {self.height - y} Td ({raw}) Tj ET"
         if tag:
             drawn = f"/{tag} <</MCID {len(self.tags)}>> BDC {drawn} EMC"
-            self.tags.append(tag)
+            self.tags.append((tag, element))
         self.operations.append(drawn)
         return self
 
@@ -66,7 +67,7 @@ def pdf(*sheets, outline=(), title="", encrypt=False):
             f"/Resources<</Font {fonts} 0 R>>/Contents {content} 0 R/StructParents {len(kids)}>>"
         )
         kids.append(page)
-        elements.append([(tag, page, mcid) for mcid, tag in enumerate(sheet.tags)])
+        elements.append([(tag, element, page, mcid) for mcid, (tag, element) in enumerate(sheet.tags)])
     number, tagged = _structure(objects, elements, tree, number)
     number, root = _outlines(objects, sheets, kids, outline, number)
     objects[pages] = f"<</Type/Pages/Count {len(kids)}/Kids[{' '.join(f'{k} 0 R' for k in kids)}]>>"
@@ -85,15 +86,21 @@ def _structure(objects, elements, tree, number):
         return number, False
     document = number
     number += 1
-    kids, parents = [], []
+    kids, parents, known = [], [], {}
     for place, page in enumerate(elements):
         row = []
-        for tag, holder, mcid in page:
-            objects[number] = f"<</Type/StructElem/S/{tag}/P {document} 0 R/Pg {holder} 0 R/K {mcid}>>"
-            kids.append(number)
-            row.append(number)
-            number += 1
+        for tag, element, holder, mcid in page:
+            if element is None or element not in known:
+                known[element] = number
+                kids.append((number, tag, []))
+                number += 1
+            own = known[element]
+            next(k for k in reversed(kids) if k[0] == own)[2].append(f"<</Type/MCR/Pg {holder} 0 R/MCID {mcid}>>")
+            row.append(own)
         parents.append(f"{place} [{' '.join(f'{n} 0 R' for n in row)}]")
+    for own, tag, content in kids:
+        objects[own] = f"<</Type/StructElem/S/{tag}/P {document} 0 R/K[{''.join(content)}]>>"
+    kids = [own for own, _, _ in kids]
     objects[document] = f"<</Type/StructElem/S/Document/P {tree} 0 R/K[{' '.join(f'{k} 0 R' for k in kids)}]>>"
     objects[tree] = f"<</Type/StructTreeRoot/K {document} 0 R/ParentTree <</Nums[{' '.join(parents)}]>>>>"
     return number, True
@@ -120,7 +127,9 @@ def _outlines(objects, sheets, kids, outline, number):
         mine = children.get(own)
         links += f"/First {mine[0]} 0 R/Last {mine[-1]} 0 R/Count {len(mine)}" if mine else ""
         top = sheets[page - 1].height - y
-        objects[own] = f"<</Title({title})/Parent {parent[own]} 0 R/Dest[{kids[page - 1]} 0 R/XYZ 0 {top} 0]{links}>>"
+        words = f"\ufeff{title}".encode("utf-16-be").hex()
+        goal = f"/Dest[{kids[page - 1]} 0 R/XYZ 0 {top} 0]"
+        objects[own] = f"<</Title<{words}>/Parent {parent[own]} 0 R{goal}{links}>>"
     top = children[root]
     objects[root] = f"<</Type/Outlines/First {top[0]} 0 R/Last {top[-1]} 0 R/Count {len(top)}>>"
     return numbers[-1] + 1, root

@@ -82,7 +82,8 @@ def _layout(path: Path, document: "PdfDocument") -> _Layout:
             (layout.scanned if runs else layout.blank).append(page.number)
             page.runs = runs or page.runs
         lines = []
-        for region in _page_regions(page):
+        before = _last_table(layout.regions)
+        for region in _page_regions(page, before):
             layout.regions.append(region)
             lines += [a for a in region.elements if isinstance(a, Line)]
         layout.margins += margin_lines(page.number, page.height, lines)
@@ -97,11 +98,17 @@ def _recognised(document: "PdfDocument", number: int) -> list[Line]:
         page.close()
 
 
-def _page_regions(page: Page) -> Iterator[Region]:
+def _last_table(before: Sequence[Region]) -> Table | None:
+    """The table with which a page ends, but for a line or two below it."""
+    last = [e for region in before[-2:] if region.page == before[-1].page for e in region.elements][-3:]
+    return next((e for e in reversed(last) if isinstance(e, Table)), None)
+
+
+def _page_regions(page: Page, before: Table | None = None) -> Iterator[Region]:
     """Ruled tables first, then the columns of what is left, then tables without rules; sideways text comes last."""
     tables, rest = ruled_tables(page.rules, page.runs)
     for region in regions([*tables, *fragments(run for run in rest if not run.turn)]):
-        elements = (region,) if isinstance(region, Table) else tuple(aligned_tables(region))
+        elements = (region,) if isinstance(region, Table) else tuple(aligned_tables(region, before))
         yield Region(page.number, elements)
     for turn in (90, 180, 270):
         if group := [a for a in rest if a.turn == turn]:

@@ -9,22 +9,27 @@ from itertools import pairwise
 from statistics import median, pstdev
 
 from faircut.documents.pdf_layout import Row, join_row
-from faircut.documents.pdf_lists import is_marker
+from faircut.documents.pdf_lists import is_marker, marker
 from faircut.documents.pdf_page import Line, Table
 
 __all__ = ["aligned_tables"]
 
 Column = tuple[float, float]
 _MIN_ROWS = 3
+_HEAD = 2  # rows of a page's head above a table that goes on
+_MAX_SINGLES = 4  # rows with one piece between those with several
 
 
-def aligned_tables(rows: Sequence[Row]) -> list[Line | Table]:
-    """The region's rows as joined lines and tables, in order."""
+def aligned_tables(rows: Sequence[Row], before: Table | None = None) -> list[Line | Table]:
+    """The region's rows as joined lines and tables, in order; ``before`` is the table with which the last page ends."""
+    fine = [[a for line in row for a in (line.parts if not line.mono and line.parts else (line,))] for row in rows]
     result: list[Line | Table] = []
     start = 0
     while start < len(rows):
-        end = _stretch(rows, start)
-        table = _table(rows[start:end]) if end - start >= _MIN_ROWS else None
+        end = _stretch(fine, start)
+        table = _table(fine[start:end]) if end - start >= _MIN_ROWS else None
+        if not table and before and start <= _HEAD and end > start + (len(fine[start]) < 2):
+            table = _rest_of(before, fine[start:end])
         if table:
             result.append(table)
             start = end
@@ -36,22 +41,47 @@ def aligned_tables(rows: Sequence[Row]) -> list[Line | Table]:
 
 def _stretch(rows: Sequence[Row], start: int) -> int:
     """The end of the stretch of rows that may be a table: pieces beside each other, rows near each other."""
-    if len(rows[start]) < 2:
+    if len(rows[start]) < 2 and not _is_beside(rows, start):
         return start + 1
     end = last = start + 1
-    while end < len(rows) and _gap(rows[end - 1], rows[end]) < 1.9 * rows[end][0].size:
+    while end < len(rows) and _gap(rows[end - 1], rows[end]) < 1.9 * rows[end][0].size and not _is_item(rows[end]):
         if len(rows[end]) >= 2:
             last = end + 1
-        elif end - last >= 2 or not _fits(rows[end][0], rows[start:last]):
+        elif end - last >= _MAX_SINGLES or not _fits(rows[end][0], rows[start:last]):
             break
         end += 1
-    return last
+    return _with_last_cells(rows, start, last)
+
+
+def _is_beside(rows: Sequence[Row], n: int) -> bool:
+    """Whether a single piece is the first line of a high cell, with the middle of its row beside it."""
+    return n + 1 < len(rows) and len(rows[n + 1]) >= 2 and _gap(rows[n], rows[n + 1]) < -0.1 * rows[n][0].size
+
+
+def _is_item(row: Row) -> bool:
+    mark = marker(f"{row[0].text} x")
+    return mark is not None and mark.kind not in ("number", "letter", "-")
+
+
+def _with_last_cells(rows: Sequence[Row], start: int, end: int) -> int:
+    """Take in the lines with which the last cells go on: below a column that is not the first, and near."""
+    left = min(row[0].left for row in rows[start:end])
+    usual = median([_gap(a, b) for a, b in pairwise(rows[start:end])] or [0.0])
+    while end < len(rows) and len(rows[end]) == 1 and _fits(rows[end][0], rows[start:end]):
+        gap = _gap(rows[end - 1], rows[end])
+        inner = rows[end][0].left > left + 2 * rows[end][0].size and gap < 0.5 * rows[end][0].size
+        if not inner and gap > usual - 1.5:
+            break
+        end += 1
+    return end
 
 
 def _fits(line: Line, rows: Sequence[Row]) -> bool:
     """Whether a single piece stays inside one column of the rows before it: a cell, not a sentence below them."""
-    widest = max(rows[-3:], key=len)
-    return sum(line.left < a.right and a.left < line.right for a in widest) <= 1 and line.mono == widest[0].mono
+    widest = max(rows[-_MAX_SINGLES - 1 :], key=len)
+    alike = not line.mono or any(a.mono for row in rows for a in row)  # code below a table is none of it
+    alike = alike and abs(line.size - widest[0].size) < 0.1 * line.size
+    return alike and sum(line.left < a.right and a.left < line.right for a in widest) <= 1
 
 
 def _gap(above: Row, below: Row) -> float:
@@ -62,17 +92,44 @@ def _table(rows: Sequence[Row]) -> Table | None:
     columns = _columns(rows)
     if len(columns) < 2 or _is_prose(rows, columns) or all(a.mono for row in rows for a in row):
         return None
-    if sum(len(row) >= 2 for row in rows) < 0.7 * len(rows) or all(is_marker(row[0].text) for row in rows):
+    if _are_items(rows, columns):
         return None
     places = [[_column(a, columns) for a in row] for row in rows]
-    if not _is_straight(rows, places, len(columns)):
+    if not _is_straight(rows[1:], places[1:], len(columns)):  # names of columns may be centred over them
         return None
-    cells = _without_wraps(rows, [_cells(row, p, len(columns)) for row, p in zip(rows, places, strict=True)])
+    cells = _by_cells(rows, places, len(columns))
+    many = sum(len(row) >= 2 for row in rows) >= 0.7 * len(rows)
+    if not many and not _is_sure(cells):
+        return None
+    if not cells:
+        if not many:
+            return None
+        cells = _without_wraps(rows, [_cells(row, p, len(columns)) for row, p in zip(rows, places, strict=True)])
     if len(cells) < 2:
         return None
     flat = [a for row in rows for a in row]
     box = min(a.left for a in flat), min(a.top for a in flat), max(a.right for a in flat), max(a.bottom for a in flat)
     return Table(tuple(cells), *box, columns=tuple(columns), ruled=False)
+
+
+def _are_items(rows: Sequence[Row], columns: Sequence[Column]) -> bool:
+    """Whether the first column holds nothing but the marks of a list."""
+    first = [row[0].text for row in rows if _column(row[0], columns) == [0]]
+    return all(map(is_marker, first))
+
+
+def _rest_of(before: Table, rows: Sequence[Row]) -> Table | None:
+    """The last rows of a table, too few to be one by themselves: each piece begins where a column of it does."""
+    flat = [a for row in rows for a in row]
+    lefts = [left for left, _ in before.columns]
+    places = [[[n for n, left in enumerate(lefts) if abs(a.left - left) < 1.5][:1] for a in row] for row in rows]
+    if before.ruled or not all(where for row in places for where in row) or max(map(len, rows)) < len(lefts):
+        return None
+    cells = _by_cells(rows, places, len(lefts)) or [
+        tuple(_cells(row, p, len(lefts))) for row, p in zip(rows, places, strict=True)
+    ]
+    box = min(a.left for a in flat), min(a.top for a in flat), max(a.right for a in flat), max(a.bottom for a in flat)
+    return Table(tuple(cells), *box, columns=before.columns, ruled=False)
 
 
 def _columns(rows: Sequence[Row]) -> list[Column]:
@@ -86,7 +143,20 @@ def _columns(rows: Sequence[Row]) -> list[Column]:
             covered[-1] = covered[-1][0], max(covered[-1][1], right)
         else:
             covered.append((left, right))
-    return covered
+    return _clear(covered, rows)
+
+
+def _clear(columns: list[Column], rows: Sequence[Row]) -> list[Column]:
+    """Join columns whose gap is written over in a third of the rows that reach both of them."""
+    kept = columns[:1]
+    for left, right in columns[1:]:
+        middle = (kept[-1][1] + left) / 2
+        crossing = sum(a.left < middle - 1 and middle + 1 < a.right for row in rows for a in row)
+        if 3 * crossing > sum(len(row) >= 2 for row in rows):
+            kept[-1] = kept[-1][0], right
+        else:
+            kept.append((left, right))
+    return kept
 
 
 def _column(line: Line, columns: Sequence[Column]) -> list[int]:
@@ -126,6 +196,71 @@ def _cells(row: Row, places: Sequence[list[int]], count: int) -> list[str]:
         for n in where:
             cells[n] = f"{cells[n]} {line.text}".strip()
     return cells
+
+
+def _is_sure(cells: Sequence[Sequence[str]]) -> bool:
+    """Whether rows found by the distance of their lines are a table: three with several cells, most with the first."""
+    several = sum(sum(map(bool, row)) >= 2 for row in cells)
+    return several >= _MIN_ROWS and sum(bool(row[0]) for row in cells) >= 0.8 * len(cells)
+
+
+def _by_cells(rows: Sequence[Row], places: Sequence[Sequence[list[int]]], count: int) -> list[tuple[str, ...]]:
+    """Rows whose cells have several lines: lines near each other in a column are a cell, cells side by side a row.
+
+    Nothing where rows cannot be told from lines by their distance, or a cell stands beside several of one column.
+    """
+    columns = _lines_of(rows, places, count)
+    if columns is None:
+        return []
+    steps = [b.bottom - a.bottom for lines in columns for a, b in pairwise(lines)]
+    size = rows[0][0].size
+    near = 1.12 * min((s for s in steps if s > 0.8 * size), default=0.0) + 0.5
+    if not near < 1.7 * size or not any(s > near + 0.5 for s in steps) or _are_full(rows, near, count):
+        return []
+    cells = []
+    for n, lines in enumerate(columns):
+        for k, line in enumerate(lines):
+            if k and line.bottom - lines[k - 1].bottom <= near:
+                cells[-1][1].append(line)
+            else:
+                cells.append((n, [line]))
+    return _side_by_side(cells, count)
+
+
+def _lines_of(rows: Sequence[Row], places: Sequence[Sequence[list[int]]], count: int) -> list[list[Line]] | None:
+    """The lines of each column from the top; ``None`` where a piece stands over several columns."""
+    columns: list[list[Line]] = [[] for _ in range(count)]
+    for row, where in zip(rows, places, strict=True):
+        here: dict[int, list[Line]] = {}
+        for line, over in zip(row, where, strict=True):
+            if len(over) > 1:
+                return None
+            here.setdefault(over[0], []).append(line)
+        for n, pieces in here.items():
+            columns[n].append(join_row(pieces))
+    return columns
+
+
+def _are_full(rows: Sequence[Row], near: float, count: int) -> bool:
+    """Whether most rows that stand near the one before fill all columns: rows of their own, in groups."""
+    close = [b for a, b in pairwise(rows) if max(x.bottom for x in b) - max(x.bottom for x in a) <= near]
+    return sum(len(row) >= count for row in close) > 0.6 * len(close)
+
+
+def _side_by_side(cells: list[tuple[int, list[Line]]], count: int) -> list[tuple[str, ...]]:
+    """Rows of cells that overlap in height; nothing where two of one column would come together."""
+    cells.sort(key=lambda c: c[1][0].top)
+    rows: list[dict[int, list[Line]]] = []
+    foot = float("-inf")
+    for n, lines in cells:
+        if not rows or lines[0].top > foot - 0.3 * lines[0].size:
+            rows.append({})
+            foot = lines[-1].bottom
+        elif n in rows[-1]:
+            return []
+        rows[-1][n] = lines
+        foot = max(foot, lines[-1].bottom)
+    return [tuple("\n".join(a.text for a in row.get(n, ())) for n in range(count)) for row in rows]
 
 
 def _without_wraps(rows: Sequence[Row], cells: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:

@@ -41,7 +41,7 @@ class Part:
     rows: list[tuple[str, ...]] = field(default_factory=list)
     level: int = 1
     marker: Marker | None = None
-    indent: float = 0.0  # of an item, from the beginning of its region, in points
+    origin: float = 0.0  # where its region begins, in points
     table: Table | None = None
     last_page: int = 0  # of a table that goes on
 
@@ -49,11 +49,12 @@ class Part:
 def parts_of(regions: Sequence[Region], headings: Mapping[int, Heading], code: bool) -> list[Part]:
     """The parts of all regions, joined over columns and pages. ``code`` says that monospaced lines are code."""
     parts: list[Part] = []
+    usual = _Leading.of([a for r in regions for a in r.elements if isinstance(a, Line) and not r.aside], {})
     for region in regions:
         if region.aside:
             parts += [Part("aside", region.page, [a]) for a in region.elements if isinstance(a, Line)]
             continue
-        fresh = list(_region_parts(region, headings, code))
+        fresh = list(_region_parts(region, headings, code, usual.steps))
         if parts and fresh and _goes_on(parts, fresh[0]):
             _append(parts, fresh.pop(0))
         parts += fresh
@@ -63,10 +64,12 @@ def parts_of(regions: Sequence[Region], headings: Mapping[int, Heading], code: b
 # ---------------------------------------------------------------- inside a region
 
 
-def _region_parts(region: Region, headings: Mapping[int, Heading], code: bool) -> Iterator[Part]:
+def _region_parts(
+    region: Region, headings: Mapping[int, Heading], code: bool, usual: Mapping[int, float]
+) -> Iterator[Part]:
     lines: list[Line] = []
     elements = _cut_run_in(region.elements, headings)
-    leading = _Leading.of([a for a in region.elements if isinstance(a, Line)])
+    leading = _Leading.of([a for a in region.elements if isinstance(a, Line)], usual)
     left = min((_start(a) for a in region.elements), default=0.0)
     right = max((_end(a) for a in region.elements), default=0.0)
     n = 0
@@ -108,17 +111,30 @@ class _Leading:
     steps: Mapping[int, float]
 
     @classmethod
-    def of(cls, lines: Sequence[Line]) -> "_Leading":
+    def of(cls, lines: Sequence[Line], usual: Mapping[int, float]) -> "_Leading":
+        """``usual`` is that of the whole document: it counts where most lines of the region end short of its edge."""
         counts: dict[int, Counter[float]] = defaultdict(Counter)
         for a, b in pairwise(lines):
             if abs(a.size - b.size) < 0.6 and 0.8 * b.size < b.bottom - a.bottom < 1.9 * b.size:
                 counts[round(b.size)][round(2 * (b.bottom - a.bottom)) / 2] += 1
         # The commonest; of equally common ones the smallest, which is inside paragraphs rather than between them.
-        return cls({size: min(c, key=lambda step: (-c[step], step)) for size, c in counts.items()})
+        steps = {size: min(c, key=lambda step: (-c[step], step)) for size, c in counts.items()}
+        for size, step in steps.items():
+            if step > 1.22 * usual.get(size, step) + 0.5 and _mostly_short(lines, size, step):
+                steps[size] = usual[size]
+        return cls(steps)
 
     def at(self, line: Line) -> float:
         """For a line; a third more than its size where nothing is known."""
         return self.steps.get(round(line.size), 1.3 * line.size)
+
+
+def _mostly_short(lines: Sequence[Line], size: int, step: float) -> bool:
+    """Whether of the lines that the next one follows at this distance most leave room at their end."""
+    right = max(map(_end, lines))
+    width = right - min(map(_start, lines))
+    ends = [_end(a) for a, b in pairwise(lines) if round(b.size) == size and abs(b.bottom - a.bottom - step) < 0.5]
+    return sum(end < right - 0.12 * width for end in ends) > 0.5 * len(ends)
 
 
 def _start(line: Line | Table) -> float:
@@ -139,7 +155,7 @@ def _paragraphs(
         if part is None or _begins(part, line, kind, mark, leading.at(line), edges[1]):
             if part:
                 yield part
-            part = Part(kind, page, [line], marker=mark, indent=_start(line) - edges[0])
+            part = Part(kind, page, [line], marker=mark, origin=edges[0])
         else:
             part.lines.append(line)
     if part:
@@ -214,6 +230,8 @@ def _goes_on(parts: Sequence[Part], fresh: Part) -> bool:
     last = parts[-1]
     if fresh.kind == "table":
         return last.kind == "table" and last.table is not None and fresh.table is not None and _one_table(last, fresh)
+    if fresh.kind == "code" and last.kind == "code":
+        return fresh.lines[0].top < last.lines[-1].top  # at the head of the next column or page
     before = _text_before(parts, fresh) if fresh.kind == "paragraph" else None
     if before is None:
         return False
@@ -226,8 +244,8 @@ def _goes_on(parts: Sequence[Part], fresh: Part) -> bool:
     if a.endswith((".", "!", "?", ":", "。", "؟")):
         return False
     # A last line that is as wide as the others was not the end of its paragraph.
-    full = len(before.lines) > 1 and before.lines[-1].width > 0.95 * max(x.width for x in before.lines)
-    return first.islower() or (first.isalpha() and (full or a.endswith("-")))
+    full = len(before.lines) > 1 and before.lines[-1].width > 0.95 * max(x.width for x in before.lines[-50:])
+    return first.islower() or (first.isalpha() and a.endswith("-")) or (first.isalnum() and full)
 
 
 def _text_before(parts: Sequence[Part], fresh: Part) -> Part | None:
@@ -269,9 +287,20 @@ def _append(parts: list[Part], fresh: Part) -> None:
         last.rows += fresh.rows[repeated:]
         last.table, last.last_page = fresh.table, fresh.page
         return
+    if fresh.kind == "code":
+        parts[-1].lines += _shifted(fresh.lines, parts[-1].lines)
+        return
     before = _text_before(parts, fresh)
     if before:
         before.lines += fresh.lines
+
+
+def _shifted(lines: Sequence[Line], before: Sequence[Line]) -> list[Line]:
+    """Code of another column, as if it stood below the first one's."""
+    shift = min(a.left for a in before) - min(a.left for a in lines)
+    if abs(shift) < 100:  # the same column on the next page
+        return list(lines)
+    return [replace(a, left=a.left + shift, right=a.right + shift) for a in lines]
 
 
 def _same_row(a: Sequence[str], b: Sequence[str]) -> bool:
@@ -311,14 +340,20 @@ def _heading_lines(part: Part) -> list[str]:
 def _items(parts: Sequence[Part], vocabulary: Vocabulary) -> Iterator[ListItem]:
     """The items; their depth comes from how far they are set in."""
     lefts: list[float] = []
-    for left in sorted(p.indent for p in parts):
+    indents = [_indent(p, parts[0].origin) for p in parts]
+    for left in sorted(indents):
         if not lefts or left - lefts[-1] > 6:
             lefts.append(left)
-    for part in parts:
-        depth = max(n for n, left in enumerate(lefts) if left <= part.indent)
+    for part, indent in zip(parts, indents, strict=True):
+        depth = max(n for n, left in enumerate(lefts) if left <= indent)
         text = vocabulary.join(a.text for a in part.lines)
         mark = part.marker
         yield ListItem(text[mark.length :] if mark else text, depth, mark.number if mark else None)
+
+
+def _indent(part: Part, origin: float) -> float:
+    """How far an item is set in; a region far from the first one is another column."""
+    return _start(part.lines[0]) - (origin if abs(part.origin - origin) < 40 else part.origin)
 
 
 def _code(lines: Sequence[Line]) -> str:

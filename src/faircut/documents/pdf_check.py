@@ -37,9 +37,22 @@ def better(fast: list[Line], careful: list[Line]) -> tuple[list[Line], bool]:
     if not missing:
         return fast, False
     if missing <= _FEW * len(joined_text(fast)):
-        found = [run for run in careful if not any(_touches(other, run) for other in fast)]
-        return fast + found, bool(found)
+        return _completed(fast, careful)
     return min(fast, careful, key=_strangeness), True
+
+
+def _completed(fast: list[Line], careful: list[Line]) -> tuple[list[Line], bool]:
+    """The first engine's runs with those that only the second one has, or has with more letters."""
+    found: list[Line] = []
+    partial: set[int] = set()
+    for run in careful:
+        others = [other for other in fast if _touches(other, run)]
+        letters = "".join(run.text.split())
+        parts = ["".join(other.text.split()) for other in others]
+        if len("".join(parts)) < len(letters) and all(part in letters for part in parts):
+            found.append(run)
+            partial.update(map(id, others))
+    return [run for run in fast if id(run) not in partial] + found, bool(found)
 
 
 def _touches(a: Line, b: Line) -> bool:

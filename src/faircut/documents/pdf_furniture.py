@@ -65,16 +65,20 @@ def find_furniture(margins: Sequence[Margin], pages: int, headings: Collection[i
     """The ids of the lines to leave out, and their count; ``headings`` are the ids of lines that stay.
 
     A text is running when it is at one height on three pages and on a third of the pages or on three in a row; a page
-    number when it is on two pages.
+    number when it is on two pages; in a file of two pages with page numbers also the outermost line of both.
     """
     where: dict[Key, list[Margin]] = defaultdict(list)
     for margin in margins:
         where[margin.key].append(margin)
     margins = [m for m in margins if id(m.line) not in headings]
     found, furniture = set[int](), Furniture()
+    both = pages == 2 and any(
+        _PAGE_NUMBER.match(text) and {m.page for m in g} == {1, 2} for (text, _), g in where.items()
+    )
     for (text, step), group in where.items():
         near = group + where.get((text, step + 1), []) + where.get((text, step - 1), [])
-        if _is_running(text, sorted({m.page for m in near}), pages):
+        on = sorted({m.page for m in near})
+        if _is_running(text, on, pages) or (both and len(on) == 2 and all(m.outer == 0 for m in near)):
             found.update(id(m.line) for m in group)
     known: dict[int, list[str]] = defaultdict(list)
     for margin in margins:

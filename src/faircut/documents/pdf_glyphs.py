@@ -19,7 +19,7 @@ from faircut.documents.pdf_page import Line, Tag
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
 
-__all__ = ["glyph_runs", "is_vertical_script"]
+__all__ = ["glyph_runs", "is_vertical_script", "placing"]
 
 
 class Style(NamedTuple):
@@ -62,7 +62,7 @@ def _glyphs(page: "PdfPage", tags: Mapping[int, Tag]) -> Iterator[Glyph]:
     from pypdfium2 import raw
 
     text = page.get_textpage()
-    place = _placing(page)
+    place = placing(page)
     box = raw.FS_RECTF()
     styles: dict[int, Style] = {}
     breaks = spaced = False
@@ -105,9 +105,9 @@ def _style(text: object, index: int, known: dict[int, Style], tags: Mapping[int,
 Edges = tuple[float, float, float, float]
 
 
-def _placing(page: "PdfPage") -> Callable[[float, float, float, float], Edges]:
+def placing(page: "PdfPage") -> Callable[[float, float, float, float], Edges]:
     """From the page's own coordinates (origin lower left, not turned) to ours."""
-    x0, y0, x1, y1 = page.get_cropbox()
+    x0, y0, x1, y1 = page.get_bbox()  # the crop box as it counts, also when the page inherits it
     width, height, turn = x1 - x0, y1 - y0, page.get_rotation()
 
     def place(left: float, bottom: float, right: float, top: float) -> Edges:
@@ -124,7 +124,12 @@ def _placing(page: "PdfPage") -> Callable[[float, float, float, float], Edges]:
 def _without_repeats(glyphs: Iterable[Glyph]) -> Iterator[Glyph]:
     """Leave out a character that is printed again (almost) where it stands already: shadows and false bold type."""
     seen: dict[tuple[str, int, int], list[tuple[float, float]]] = defaultdict(list)
+    last: Glyph | None = None
     for glyph in glyphs:
+        if last and glyph.char == last.char == "f" and (glyph.left, glyph.right) == (last.left, last.right):
+            yield glyph  # one sign for both of them
+            continue
+        last = glyph
         reach = 0.1 * glyph.size + 0.5
         cell = 4.0 * max(reach, 1.0)
         x, y = int(glyph.left // cell), int(glyph.top // cell)

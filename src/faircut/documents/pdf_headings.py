@@ -7,7 +7,7 @@ structure nor the outline (bookmarks) says anything.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
@@ -125,20 +125,30 @@ def _plain(text: str) -> str:
 def _from_outline(pages: Sequence[tuple[int, Lines]], entries: Sequence[Entry]) -> tuple[dict[int, Heading], int]:
     """The headings that the outline names, and how many of its entries are not on their page."""
     lines = dict(pages)
-    plain = {number: [_plain(a.text) for a in page] for number, page in pages if any(e.page == number for e in entries)}
+    goals = {n for e in entries for n in (e.page, e.page + 1)}
+    plain = {number: [_plain(a.text) for a in page] for number, page in pages if number in goals}
     found: dict[int, Heading] = {}
     taken: set[tuple[int, int]] = set()
     missing = 0
     for entry in entries:
-        page = lines.get(entry.page, ())
-        place = _place(entry, page, plain.get(entry.page, []), taken)
+        number, place = entry.page, _place(entry, lines.get(entry.page, ()), plain.get(entry.page, []), taken)
+        if not place and entry.page + 1 in plain:
+            number, place = entry.page + 1, _over_page(entry, lines[entry.page + 1], plain[entry.page + 1], taken)
         if place:
             start, heading = place
-            taken.update((entry.page, n) for n in range(start, start + heading.lines))
-            found[id(page[start])] = heading
+            taken.update((number, n) for n in range(start, start + heading.lines))
+            found[id(lines[number][start])] = heading
         else:
             missing += 1
     return found, missing
+
+
+def _over_page(
+    entry: Entry, lines: Lines, plain: Sequence[str], taken: set[tuple[int, int]]
+) -> tuple[int, Heading] | None:
+    """A heading at the head of the page after the one that its bookmark leads to: it was set before the page broke."""
+    place = _place(replace(entry, page=entry.page + 1, top=0.0), lines, plain, taken)
+    return place if place and place[0] <= 3 and not place[1].length else None
 
 
 def outlined_lines(lines: Iterable[tuple[int, Line]], entries: Sequence[Entry]) -> set[int]:
@@ -309,13 +319,14 @@ def _is_heading(group: Lines, before: Line | None, after: Line | None, body: flo
         return False  # names of authors, an address
     if letters < 3 or letters < 0.5 * len(text.replace(" ", "")) or len(text) > 200:
         return False
-    if text.rstrip().endswith(_ENDS_A_SENTENCE) and group[0].size < 1.15 * body:
+    if text.rstrip().endswith((*_ENDS_A_SENTENCE, ":")) and group[0].size < 1.15 * body:
         return False
     if group[0].size >= 1.12 * body:
         return True
     # Bold type of the body's size also marks words inside paragraphs: it must stand apart, with plain text below.
     apart = before is None or group[0].top - before.bottom > 0.35 * body or before.bottom > group[0].bottom
-    plain_below = after is not None and not after.bold
+    # A table or picture may stand between it and the next line.
+    plain_below = after is None or not after.bold or after.top - group[-1].bottom > 2.5 * body
     return (len(group) <= 2 and apart and plain_below and not marker(text)) or bool(
         _NUMBERED.match(text) and plain_below
     )

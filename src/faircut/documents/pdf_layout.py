@@ -13,13 +13,14 @@ from statistics import median
 from faircut.documents.pdf_bidi import has_right_to_left, is_right_to_left
 from faircut.documents.pdf_page import Line, Table
 
-__all__ = ["Box", "Row", "fragments", "join_row", "regions", "rows_of"]
+__all__ = ["CELL_GAP", "Box", "Row", "fragments", "join_row", "regions", "rows_of"]
 
 Box = Line | Table
 Row = list[Line]
 Region = list[Row] | Table  # rows of fragments from top to bottom, or a table that was found before
 
 MAX_DEPTH = 40
+CELL_GAP = 0.35  # of the size of type: wider than most spaces, narrower than what divides cells
 _STEP = 2.0  # points; the raster on which gutters are looked for
 
 
@@ -64,7 +65,20 @@ def _joined(row: Row) -> list[Line]:
             parts[-1].append(line)
         else:
             parts.append([line])
-    return [join_row(part) for part in parts]
+    return [_with_parts(part) for part in parts]
+
+
+def _with_parts(row: Row) -> Line:
+    """The pieces as one line that remembers where the gaps are that may divide cells."""
+    pieces: list[Row] = [row[:1]]
+    right = row[0].right
+    for line in row[1:]:
+        if line.left - right > CELL_GAP * line.size:
+            pieces.append([])
+        pieces[-1].append(line)
+        right = max(right, line.right)
+    whole = join_row(row)
+    return whole if len(pieces) == 1 else replace(whole, parts=tuple(map(join_row, pieces)))
 
 
 def join_row(row: Sequence[Line]) -> Line:
@@ -74,9 +88,11 @@ def join_row(row: Sequence[Line]) -> Line:
     ordered = list(row)
     if any(not a.text.isascii() and any(map(is_right_to_left, a.text)) for a in row):
         ordered.reverse()
+    cell = _cell_width(row)
     text = ordered[0].text
     for before, line in pairwise(ordered):
-        text += " " * _spaces(before, line) + line.text
+        cells = round((line.left - before.left) / cell) - len(before.text) if cell else 0
+        text += " " * max(_spaces(before, line), cells) + line.text
     main = max(row, key=lambda a: len(a.text))
     letters = sum(len(a.text) for a in row)
     return replace(
@@ -91,10 +107,21 @@ def join_row(row: Sequence[Line]) -> Line:
     )
 
 
+def _cell_width(row: Sequence[Line]) -> float:
+    """How wide each character of a monospaced row is; 0 in other rows, and where it cannot be known."""
+    if not all(a.mono for a in row):
+        return 0.0
+    longest = max(row, key=lambda a: len(a.text))
+    width = longest.width / len(longest.text)
+    usual = 0.6 * longest.size
+    # The box of a divided run ends before the last character's cell does.
+    if abs(width - usual) < (0.005 + 0.4 / len(longest.text)) * usual:
+        return usual
+    return width if len(longest.text) > 5 else 0.0
+
+
 def _spaces(before: Line, line: Line) -> int:
     gap = max(line.left - before.right, before.left - line.right)
-    if before.mono and line.mono:  # boxes are narrower than the cells that the characters stand in
-        return max(round(gap / (0.55 * line.size) - 0.35), 0)
     return int(gap > 0.12 * min(line.size, before.size))
 
 
@@ -110,10 +137,9 @@ def regions(boxes: Sequence[Box], depth: int = 0) -> list[Region]:
     if gutter is None:
         return _leaf(boxes)
     result: list[Region] = []
-    for band in _bands(boxes, gutter):
-        left = [b for b in band if b.right <= gutter]
-        right = [b for b in band if b.left >= gutter]
-        if len(left) + len(right) == len(band) and left and right and _are_columns(left, right):
+    for band, are_columns in _joined_bands(boxes, gutter):
+        if are_columns:
+            left, right = [b for b in band if b.right <= gutter], [b for b in band if b.left >= gutter]
             first, second = (right, left) if right_first else (left, right)
             result += regions(first, depth + 1) + regions(second, depth + 1)
         elif len(band) == len(boxes):
@@ -121,6 +147,18 @@ def regions(boxes: Sequence[Box], depth: int = 0) -> list[Region]:
         else:
             result += regions(band, depth + 1)
     return result
+
+
+def _joined_bands(boxes: Sequence[Box], gutter: float) -> list[tuple[list[Box], bool]]:
+    """The bands, and whether they are columns; those between columns together, so that no table is cut by its rows."""
+    joined: list[tuple[list[Box], bool]] = []
+    for band in _bands(boxes, gutter):
+        are_columns = _is_column_band(band, gutter)
+        if joined and not are_columns and not joined[-1][1]:
+            joined[-1][0].extend(band)
+        else:
+            joined.append((band, are_columns))
+    return joined
 
 
 def _leaf(boxes: Sequence[Box]) -> list[Region]:
@@ -215,9 +253,21 @@ def _are_columns(left: Sequence[Box], right: Sequence[Box]) -> bool:
         return False
     if not _aligned(a, b):
         return True
+    if sum(x.mono for x in a) > 0.5 * len(a) and sum(x.mono for x in b) > 0.5 * len(b):
+        return False  # code with its comments
     # Rows that go on over the gutter: prose has long pieces, one on each side; a table has short ones or many.
-    pieces = max(len(left) / len(a), len(right) / len(b))
-    return min(widths) >= 11 * size and pieces < 1.6
+    pieces = max(_pieces(left, b), _pieces(right, a))
+    # Lines of prose are as wide as their column, cells are not.
+    ragged = any(median(r.right - r.left for r in side) < 0.6 * max(r.right - r.left for r in side) for side in (a, b))
+    return min(widths) >= 11 * size and pieces < 1.6 and not ragged
+
+
+def _pieces(boxes: Sequence[Box], beside: Sequence[Line]) -> float:
+    """How many pieces a row has on one side, in the height of the other one."""
+    top, bottom = min(a.top for a in beside), max(a.bottom for a in beside)
+    near = [b for b in boxes if b.bottom > top and b.top < bottom]
+    pieces = sum(max(len(b.parts), 1) if isinstance(b, Line) else 1 for b in near)
+    return pieces / max(len(_rows(near)), 1)
 
 
 def _rows(boxes: Sequence[Box]) -> list[Line]:
@@ -227,9 +277,13 @@ def _rows(boxes: Sequence[Box]) -> list[Line]:
 
 
 def _aligned(a: Sequence[Line], b: Sequence[Line]) -> bool:
-    """Whether most rows of the shorter side stand on a baseline of the other."""
+    """Whether most rows of the shorter side stand on a baseline of the other, or between two lines of a cell."""
     few, many = (a, b) if len(a) <= len(b) else (b, a)
+    top, bottom = min(r.top for r in many), max(r.bottom for r in many)
+    few = [r for r in few if r.bottom > top and r.top < bottom] or few  # what stands above says nothing
     places = sorted(r.bottom for r in many)
+    if len(few) <= 8:
+        places = sorted([*places, *((x + y) / 2 for x, y in pairwise(places) if y - x < 1.5 * few[0].size)])
     close = 0
     for row in few:
         n = bisect_left(places, row.bottom - 0.25 * row.size)

@@ -33,9 +33,9 @@ def _engine() -> Callable[[Any], Any]:
         from rapidocr import RapidOCR
     else:
         from rapidocr_onnxruntime import RapidOCR
-    logging.getLogger("RapidOCR").setLevel(logging.WARNING)  # it tells its progress on the terminal
+    logging.getLogger("RapidOCR").setLevel(logging.ERROR)  # it tells its progress on the terminal
     engine: Callable[[Any], Any] = RapidOCR()
-    logging.getLogger("RapidOCR").setLevel(logging.WARNING)
+    logging.getLogger("RapidOCR").setLevel(logging.ERROR)
     return engine
 
 

@@ -15,7 +15,7 @@ class Line:
     """Text on one baseline: a run of one font, a fragment between wide gaps, or a whole line.
 
     ``size`` is the font's in points, that of most characters; ``turn`` is the direction of writing in degrees
-    clockwise (0, 90, 180, 270).
+    clockwise (0, 90, 180, 270). ``parts`` are the pieces that narrow gaps divide it into, which may be cells.
     """
 
     text: str
@@ -29,6 +29,7 @@ class Line:
     tag: Tag | None = None
     turn: int = 0
     font: str = ""
+    parts: tuple["Line", ...] = field(default=(), compare=False, repr=False)
 
     @property
     def middle(self) -> float:

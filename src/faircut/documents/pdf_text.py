@@ -4,7 +4,6 @@ liteparse gives them fast; its text is checked page by page against pypdfium2's,
 from pypdfium2's characters instead. pdfium is not safe for threads: read files in parallel with processes.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,10 +15,12 @@ from faircut.documents.pdf_check import better, joined_text, lost, needs_glyphs,
 from faircut.documents.pdf_fonts import is_bold_name, is_even, is_mono_name
 from faircut.documents.pdf_glyphs import glyph_runs
 from faircut.documents.pdf_page import Line, Page, Rule, Tag, turned
+from faircut.documents.pdf_styles import of_one_font
+from faircut.documents.pdf_tags import page_tags
 from faircut.errors import DocumentError
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfPage
+    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
 __all__ = ["Replaced", "open_pdf", "pages"]
 
@@ -86,10 +87,10 @@ def _parsed(path: Path, count: int) -> Iterator[tuple[int, Any]]:
 
     engine = LiteParse(
         ocr_enabled=False,
+        max_pages=max(count, 1),  # 1000 unless told otherwise
         quiet=True,
         continue_on_page_error=True,
         extract_vector_graphics=True,
-        extract_structure_tree=True,
         extract_text_metadata=True,
         preserve_very_small_text=True,
     )
@@ -100,7 +101,7 @@ def _parsed(path: Path, count: int) -> Iterator[tuple[int, Any]]:
             for number in range(done + 1, min(batch.end_page, count) + 1):
                 yield number, found.get(number)
                 done = number
-    except (ParseError, RecursionError):  # the latter from tags that are nested without end
+    except ParseError:
         pass  # the pages that are left come from the second engine and are reported
     yield from ((number, None) for number in range(done + 1, count + 1))
 
@@ -108,14 +109,20 @@ def _parsed(path: Path, count: int) -> Iterator[tuple[int, Any]]:
 def _checked(page: "PdfPage", number: int, parsed: Any, replaced: Replaced) -> Page:
     """The page of liteparse, unless its text differs from pypdfium2's or its script needs single characters."""
     textpage = page.get_textpage()
+    try:
+        return _chosen(page, number, parsed, replaced, textpage)
+    finally:
+        textpage.close()
+
+
+def _chosen(page: "PdfPage", number: int, parsed: Any, replaced: Replaced, textpage: "PdfTextPage") -> Page:
     expected = textpage.get_text_range()
-    textpage.close()
     if parsed is None:
         width, height = page.get_size()
         if expected.strip():
             replaced.pages.append(number)
         return Page(number, width, height, glyph_runs(page, {}) if expected.strip() else [])
-    tags = _tags(parsed.structure_tree)
+    tags = page_tags(page)
     result = _page(number, parsed, tags)
     result.runs = restored(result.runs, expected)
     if needs_glyphs(result.runs, expected):
@@ -124,6 +131,7 @@ def _checked(page: "PdfPage", number: int, parsed: Any, replaced: Replaced) -> P
         # Text that is printed twice is in the first engine's text once, and in that of single characters too.
         result.runs, differs = better(result.runs, glyph_runs(page, tags))
         replaced.pages += [number] * differs
+    result.runs = of_one_font(result.runs, page, textpage, _text)
     return result
 
 
@@ -177,25 +185,6 @@ def _size(item: Any, extent: float) -> float:
 def _text(raw: str) -> str:
     """Without soft hyphens inside; one at the end is a divided word."""
     return (raw[:-1] + "-" if raw.endswith("\u00ad") else raw).translate(_LINE_MARKS)
-
-
-_ROLES = re.compile(r"(H[1-6]?|Title|P|LI|Code|BlockQuote|Quote|Caption|Note|TOCI)$")
-
-
-def _tags(tree: Any) -> dict[int, Tag]:
-    """The role of each piece of marked content on the page, by its number: that of the nearest element with one."""
-    tags: dict[int, Tag] = {}
-    waiting: list[tuple[Any, Tag | None]] = [(root, None) for root in (tree.roots if tree else [])]
-    serial = 0
-    while waiting:
-        element, tag = waiting.pop()
-        if _ROLES.match(element.type) and not (tag and tag[0] in ("LI", "Code", "BlockQuote")):
-            serial += 1
-            tag = element.type, serial
-        if tag:
-            tags.update(dict.fromkeys(element.marked_content_ids, tag))
-        waiting += [(child, tag) for child in element.children]
-    return tags
 
 
 def _upright(page: Page) -> Page:

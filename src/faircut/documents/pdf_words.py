@@ -57,11 +57,14 @@ class Vocabulary:
 
     def join(self, lines: Iterable[str]) -> str:
         """One running text."""
-        text = ""
+        parts: list[str] = []
         for line in lines:
             piece = " ".join(line.split())
-            text = self.joined(text, piece) if text and piece else text or piece
-        return text
+            if parts and piece:  # only the line before is looked at: a paragraph may have 100,000
+                parts[-1] = self.joined(parts[-1], piece).removesuffix(piece)
+            if piece:
+                parts.append(piece)
+        return "".join(parts)
 
     def joined(self, before: str, after: str) -> str:
         """Two pieces of text that followed each other over a line end."""
