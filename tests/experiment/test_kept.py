@@ -1,12 +1,13 @@
 """The inputs of a run come back from its folder as they went in."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from faircut.errors import StoreError
 from faircut.experiment.kept import keep_documents, keep_questions, kept_documents, kept_questions
 from faircut.experiment.store import RunStore
 from faircut.records import Block, Document, Evidence, Question, Span
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
 

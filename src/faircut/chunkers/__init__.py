@@ -3,12 +3,15 @@
 To add a chunker, write its file beside these and add its class to ``CHUNKERS``; the contract tests then cover it.
 """
 
+from faircut.chunkers.contextual import Contextual
 from faircut.chunkers.contract import Chunker, Models
 from faircut.chunkers.cuts import CUT_RULES
 from faircut.chunkers.fixed import Fixed
 from faircut.chunkers.hybrid import Hybrid
+from faircut.chunkers.llm import Llm
 from faircut.chunkers.optimal import Optimal
 from faircut.chunkers.paragraph import Paragraph
+from faircut.chunkers.propositions import PropositionParagraph, Propositions, PropositionSemantic
 from faircut.chunkers.python import PythonChunker
 from faircut.chunkers.recursive import Recursive
 from faircut.chunkers.semantic import Semantic
@@ -17,9 +20,15 @@ from faircut.chunkers.shuffled import Shuffled
 from faircut.chunkers.structure import Structure
 from faircut.specs import Preset, Registry, Spec
 
-__all__ = ["BUILT_IN", "CHUNKERS", "PRESETS", "Chunker", "Models", "build"]
+__all__ = ["BUILT_IN", "CHUNKERS", "MODEL_MADE", "PRESETS", "Chunker", "Models", "build"]
 
 PRESETS = (
+    Preset(
+        "auto",
+        "optimal(mean=100t, max=256t)",
+        "along the structure, about 100 tokens, no embeddings; nowhere worse than the best simple chunker",
+        "bench/auto.py: found on half of the documents of five labelled sets, judged on the other half",
+    ),
     Preset(
         "simple_500",
         "fixed(size=500c, at=space)",
@@ -49,7 +58,10 @@ PRESETS = (
 
 CHUNKERS = Registry(
     kind="chunker",
-    classes=(Fixed, Recursive, Paragraph, Sentence, Semantic, Structure, Hybrid, Optimal, Shuffled, PythonChunker),
+    classes=(
+        *(Fixed, Recursive, Paragraph, Sentence, Semantic, Structure, Hybrid, Optimal, Shuffled),
+        *(Llm, Contextual, Propositions, PropositionParagraph, PropositionSemantic, PythonChunker),
+    ),
     presets=PRESETS,
     parts=CUT_RULES,
 )
@@ -61,6 +73,9 @@ BUILT_IN = (
     *(preset.name for preset in PRESETS),
 )
 """Specs of every chunker that needs no more than its defaults; ``python:module:function`` needs the user's function."""
+
+MODEL_MADE = ("llm", "contextual(recursive)", "propositions", "proposition_paragraph", "proposition_semantic")
+"""Specs of the chunkers that ask a language model."""
 
 
 def build(spec: str | Spec) -> Chunker:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from faircut.chunkers.contract import Chunker
 from faircut.embedding.contract import Embedder
+from faircut.embedding.late import embed_chunks
 from faircut.evaluation.context import Context, Passage
 from faircut.evaluation.diagnosis import is_hit
 from faircut.evaluation.measures import Cut
@@ -213,7 +214,7 @@ class Counterfactuals:
         changed = list(dict.fromkeys(chunk for move in possible for _, chunk in move.changed))
         if not changed:
             return planned
-        vectors = self.embedder.embed([c.embedded_text for c in changed], "passage")
+        vectors = embed_chunks(self.embedder, self.inputs.documents, changed)
         known = dict(zip(changed, zip(self.inputs.passages(changed), vectors, strict=True), strict=True))
         queries = self.embedder.embed([self.inputs.questions[number].text for number in planned], "query")
         return {
@@ -266,7 +267,7 @@ class Counterfactuals:
     def _index(self) -> ExactIndex:
         """All chunks with their vectors, from the cache."""
         index = ExactIndex()
-        index.add(self.chunks, self.embedder.embed([c.embedded_text for c in self.chunks], "passage"))
+        index.add(self.chunks, embed_chunks(self.embedder, self.inputs.documents, self.chunks))
         return index
 
     def _whole_ranking(self, question: Question, query: Vector) -> Ranking:

@@ -13,14 +13,19 @@ from re import match
 from typing import Literal
 
 from faircut.chunkers import build
+from faircut.chunkers.asking import needs_language_model
+from faircut.chunkers.contract import Models
 from faircut.documents.reading import empty_corpus, id_taken, list_sources
 from faircut.documents.sources import Source, content_digest
 from faircut.embedding import EMBEDDERS
 from faircut.errors import DocumentError, PlanError
+from faircut.experiment.asking import check_language_model
+from faircut.experiment.here import Here
 from faircut.experiment.identity import chunker_ids, embedder_id
 from faircut.experiment.parts import Part, PartStore, open_parts
 from faircut.experiment.pool import Event, Pool, cores
 from faircut.experiment.store import code_fingerprint
+from faircut.llm.contract import LanguageModel
 from faircut.records import content_id
 
 __all__ = ["ChunkJob", "Outcome", "open_job", "parts_folder"]
@@ -66,6 +71,7 @@ def open_job(
     fresh: bool = False,
     workers: int | None = None,
     timeout: float = 300.0,
+    language_model: LanguageModel | None = None,
 ) -> Iterator["ChunkJob"]:
     """A job over the documents of a file, folder, pattern or corpus; its workers end with the block.
 
@@ -77,9 +83,10 @@ def open_job(
         fresh: forget what is kept there.
         workers: processes, as many as cores by default.
         timeout: seconds that one document may take.
+        language_model: for chunkers that ask one; they cut in this process, without ``workers`` and ``timeout``.
 
     Raises:
-        SpecError, PlanError: a wrong spec, number of workers or limit.
+        SpecError, PlanError: a wrong spec, number of workers or limit, or a chunker that needs a model and has none.
         DocumentError: nothing is there, or a folder cannot be read.
         StoreError: the parts folder cannot be used, or another job is writing there.
     """
@@ -87,13 +94,20 @@ def open_job(
         raise PlanError(f"--workers is at least 1, found {workers}.")
     if not timeout > 0:
         raise PlanError(f"--timeout is a number of seconds above 0, found {timeout:g}.")
+    check_language_model([chunker], is_named=language_model is not None)
     cutter, model = build(chunker), EMBEDDERS.build(embedder)
+    asked = language_model if needs_language_model(cutter) else None
     sources = list_sources(source)
     if Path(source).is_dir():
         sources = list(sources)  # names only; so it is known how many there are
-    identity = content_id(code_fingerprint(), *_versions(), embedder_id(model), *chunker_ids(cutter))
+    parts_of_identity = (embedder_id(model), *chunker_ids(cutter), *((asked.model,) if asked else ()))
+    identity = content_id(code_fingerprint(), *_versions(), *parts_of_identity)
     with open_parts(parts, fresh=fresh) as store:
-        pool = Pool({"chunker": chunker, "embedder": embedder}, size=workers or cores(), timeout=timeout)
+        pool: Pool | Here
+        if asked:
+            pool = Here(cutter, Models.of(model, asked))
+        else:
+            pool = Pool({"chunker": chunker, "embedder": embedder}, size=workers or cores(), timeout=timeout)
         try:
             yield ChunkJob(source, sources, store, pool, identity)
         finally:
@@ -107,7 +121,7 @@ class ChunkJob:
     source: str
     sources: Iterable[Source]
     store: PartStore
-    pool: Pool
+    pool: Pool | Here
     identity: str
 
     @property

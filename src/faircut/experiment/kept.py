@@ -5,7 +5,8 @@ UTF-8 only, so what does not fit (lone surrogates) is kept exactly beside it.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import polars as pl
@@ -28,18 +29,19 @@ _QUESTION_SCHEMA: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _utf8(text: str | None) -> str | None:
-    return text if text is None or text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def _exact(record: Mapping[str, Any]) -> str | None:
-    """The strings of a record as JSON, when UTF-8 cannot hold one of them."""
-    strings = {key: value for key, value in record.items() if isinstance(value, str)}
-    return json.dumps(strings) if any(_utf8(value) != value for value in strings.values()) else None
+def _utf8(value: Any) -> Any:
+    """The value with all strings in it as UTF-8 can hold them."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [_utf8(one) for one in value]
+    return {key: _utf8(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def _storable(record: dict[str, Any]) -> dict[str, Any]:
-    return {k: _utf8(v) if isinstance(v, str) else v for k, v in record.items()} | {"exact": _exact(record)}
+    """The record as Parquet can hold it, with itself as JSON where that is not the same."""
+    stored: dict[str, Any] = _utf8(record)
+    return stored | {"exact": None if stored == record else json.dumps(record)}
 
 
 def keep_documents(store: RunStore, documents: Iterable[Document]) -> None:
@@ -60,9 +62,7 @@ def keep_questions(store: RunStore, questions: Iterable[Question]) -> None:
     records = []
     for q in questions:
         record: dict[str, Any] = {"id": q.id, "text": q.text, "match": q.match, "within": q.within}
-        record["evidence"] = [
-            {"document": _utf8(e.document_id), "start": e.span.start, "end": e.span.end} for e in q.evidence
-        ]
+        record["evidence"] = [{"document": e.document_id, "start": e.span.start, "end": e.span.end} for e in q.evidence]
         records.append(_storable(record))
     store.write_table(QUESTIONS, pl.DataFrame(records, schema=_QUESTION_SCHEMA))
 
@@ -73,7 +73,8 @@ def kept_documents(store: RunStore) -> dict[str, Document]:
     Raises:
         StoreError: the run is not finished, of an earlier version, or damaged.
     """
-    documents = (_document(row) for row in _rows(store, DOCUMENTS))
+    with _damage(store, DOCUMENTS):
+        documents = [_document(row) for row in _rows(store, DOCUMENTS)]
     return {document.id: document for document in documents}
 
 
@@ -83,7 +84,17 @@ def kept_questions(store: RunStore) -> tuple[Question, ...]:
     Raises:
         StoreError: the run is not finished, of an earlier version, or damaged.
     """
-    return tuple(_question(row) for row in _rows(store, QUESTIONS))
+    with _damage(store, QUESTIONS):
+        return tuple(_question(row) for row in _rows(store, QUESTIONS))
+
+
+@contextmanager
+def _damage(store: RunStore, name: str) -> Iterator[None]:
+    """What is wrong inside of a table, as one sentence."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(f"{store.folder / name}: damaged ({error}); run the comparison again.") from error
 
 
 def _rows(store: RunStore, name: str) -> Iterable[dict[str, Any]]:

@@ -190,4 +190,13 @@ def _cost(
         "indexing_seconds": found["indexing_seconds"],
         "scoring_seconds": scored["scoring_seconds"],
         "search_milliseconds_per_question": 1000 * found["search_seconds_per_question"],
+        **_asked(cut["cutting"].get("asked")),
     }
+
+
+def _asked(asked: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a language model took for cutting; nothing for chunkers that ask none."""
+    if asked is None:
+        return {}
+    tokens = {name: asked[name] for name in ("requests", "prompt_tokens", "completion_tokens", "money", "failures")}
+    return {f"llm_{name}": value for name, value in tokens.items()}

@@ -1,10 +1,12 @@
 """An embedder that keeps account: what was asked of it and how long that took. Wraps any embedder, is one itself."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
 from faircut.embedding.contract import Embedder, Progress, Role, Vectors
+from faircut.embedding.late import embed_chunks
+from faircut.records import Chunk, Document
 from faircut.text.contract import TokenCounter
 
 __all__ = ["Account", "MeteredEmbedder"]
@@ -65,11 +67,23 @@ class MeteredEmbedder:
         """The inner embedder's vectors."""
         started = perf_counter()
         vectors = self.inner.embed(texts, role, progress=progress)
-        self.account.seconds += perf_counter() - started
+        self._note(texts, role, perf_counter() - started)
+        return vectors
+
+    def embed_chunks(
+        self, documents: Mapping[str, Document], chunks: Sequence[Chunk], *, progress: Progress | None = None
+    ) -> Vectors:
+        """The inner embedder's vectors of chunks; counted as the tokens of their texts."""
+        started = perf_counter()
+        vectors = embed_chunks(self.inner, documents, chunks, progress=progress)
+        self._note([chunk.embedded_text for chunk in chunks], "passage", perf_counter() - started)
+        return vectors
+
+    def _note(self, texts: Sequence[str], role: Role, seconds: float) -> None:
+        self.account.seconds += seconds
         distinct = list(dict.fromkeys(texts))
         overhead = self.inner.overhead(role)
         counts = [c + overhead for c in self.inner.tokenizer.count_many(distinct)]
         self.account.texts += len(distinct)
         self.account.overlong += sum(c > self.inner.max_tokens for c in counts)
         self.account.tokens += sum(min(c, self.inner.max_tokens) for c in counts)
-        return vectors

@@ -73,7 +73,8 @@ class Plan:
     ``search``, ``deliver`` and ``best_sentence`` say how chunks are found and what is handed over, for all rows alike.
     ``band`` is half the width of the equivalence band,
     ``controls`` adds to every chunker its size-matched control. ``baseline`` names a chunker or a whole row; empty
-    means the first row.
+    means the first row. ``llm`` is the URL of an OpenAI-compatible server for chunkers that ask a language model,
+    ``llm_model`` a model's name on it, ``llm_key_env`` the environment variable with the key where there is one.
 
     Raises:
         PlanError: the rows, the baseline or a number do not fit together.
@@ -97,6 +98,9 @@ class Plan:
     alpha: float = 0.05
     seed: int = 0
     name: str = ""
+    llm: str = ""
+    llm_model: str = ""
+    llm_key_env: str = ""
 
     def __post_init__(self) -> None:
         if not self.chunkers or not self.embedders:
@@ -109,6 +113,8 @@ class Plan:
             )
         if not 0 <= self.seed <= LARGEST_SEED:
             raise PlanError(f"the seed is a whole number from 0 to {LARGEST_SEED:,}, found {self.seed}.")
+        if bool(self.llm.strip()) != bool(self.llm_model.strip()):
+            raise PlanError("a language model is a server and a name on it: give both llm and llm_model.")
         self._check_specs()
         self._check_duplicates()
         _ = self.baseline_row

@@ -24,6 +24,7 @@ from faircut.embedding.cache import CachedEmbedder, check_cache, default_cache
 from faircut.embedding.checks import OverlongWarning
 from faircut.errors import StoreError
 from faircut.evaluation.power import PlannedPower, plan_power
+from faircut.experiment.asking import check_language_model, opened_model
 from faircut.experiment.curves import keep_curves
 from faircut.experiment.delivered import keep_delivered
 from faircut.experiment.diagnose import keep_diagnoses
@@ -35,6 +36,7 @@ from faircut.experiment.stages import Keys, RowRun
 from faircut.experiment.store import RunStore, code_fingerprint, package_versions
 from faircut.files import write_atomically
 from faircut.index import INDEXES
+from faircut.llm.contract import LanguageModel
 from faircut.records import content_id
 
 __all__ = ["default_name", "run"]
@@ -54,6 +56,7 @@ def run(
     cache: Path | None = None,
     advance: Advance = _silent,
     announce: Announce | None = None,
+    language_model: LanguageModel | None = None,
 ) -> dict[str, Any]:
     """Run a comparison and return its leaderboard, which is also in ``folder/leaderboard.json``.
 
@@ -63,20 +66,23 @@ def run(
         cache: the file of vectors, shared by all runs; the default lies in the user's cache folder.
         advance: called with progress.
         announce: called before anything is embedded with what the questions can be expected to show.
+        language_model: for chunkers that ask one; the default is the plan's. Its name goes into the keys of what is
+            cut, and what it answered stays in its own cache, so an interrupted run pays for nothing twice.
 
     Raises:
         FaircutError: bad documents, questions, weights or disk; what was finished before is kept.
     """
     path = cache or default_cache()
     check_cache(path)
+    check_language_model(plan.chunkers, is_named=bool(plan.llm) or language_model is not None)
     store = RunStore(folder)
     inputs = load_inputs(plan, advance)
     power = _planned_power(plan, inputs)
     if power and announce:
         announce(power)
-    with store.locked():
+    with store.locked(), opened_model(plan, language_model) as model:
         embedders = {name: CachedEmbedder(EMBEDDERS.build(name), path) for name in plan.embedders}
-        rows = _row_runs(plan, inputs, embedders, store, advance)
+        rows = _row_runs(plan, inputs, embedders, store, advance, model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OverlongWarning)  # counted in each row's integrity and cost
             keys = {str(row.row): row.run() for row in rows}
@@ -112,7 +118,12 @@ def _resolved(plan: Plan) -> Plan:
 
 
 def _row_runs(
-    plan: Plan, inputs: Inputs, embedders: dict[str, CachedEmbedder], store: RunStore, advance: Advance
+    plan: Plan,
+    inputs: Inputs,
+    embedders: dict[str, CachedEmbedder],
+    store: RunStore,
+    advance: Advance,
+    model: LanguageModel | None,
 ) -> list[RowRun]:
     engine, code = INDEXES.build(plan.index), code_fingerprint()
     return [
@@ -127,6 +138,7 @@ def _row_runs(
             code,
             advance,
             plan.retrieval,
+            model,
         )
         for row in plan.rows
     ]

@@ -15,6 +15,7 @@ import numpy as np
 
 from faircut.chunkers.sentence import sentence_places
 from faircut.embedding.contract import Embedder, Vectors
+from faircut.embedding.late import embed_chunks
 from faircut.experiment.meter import Account, MeteredEmbedder
 from faircut.experiment.units import Delivery, WholeChunk
 from faircut.index.bm25 import Bm25
@@ -90,7 +91,7 @@ class Searching:
     def _vectors(self, chunks: Sequence[Chunk], folder: Path, opened: ExitStack) -> Ranked:
         """The chunks by their vectors, and by those of their sentences where that is asked."""
         started = perf_counter()
-        vectors = self.embedder.embed([c.embedded_text for c in chunks], "passage", progress=self.progress)
+        vectors = embed_chunks(self.embedder, self.documents, chunks, progress=self.progress)
         sentences = self._sentences(chunks) if self.retrieval.best_sentence else []
         entries, vectors, starts = self._with_sentences(chunks, vectors, sentences)
         self.effort.embedding_seconds += perf_counter() - started
@@ -130,8 +131,8 @@ class Searching:
         if not sentences:
             return chunks, vectors, np.arange(len(chunks) + 1)
         account = Account()
-        texts = [sentence.text for listed in sentences for sentence in listed]
-        own = MeteredEmbedder(self.embedder, account).embed(texts, "passage", progress=self.progress)
+        flat = [sentence for listed in sentences for sentence in listed]
+        own = embed_chunks(MeteredEmbedder(self.embedder, account), self.documents, flat, progress=self.progress)
         self.effort.sentence_tokens += account.tokens
         starts = np.cumsum([0, *(1 + len(listed) for listed in sentences)])
         entries = [entry for chunk, listed in zip(chunks, sentences, strict=True) for entry in (chunk, *listed)]

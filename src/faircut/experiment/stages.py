@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faircut.chunkers.contract import Chunker, Models
+from faircut.chunkers.asking import needs_language_model, rewrites
+from faircut.chunkers.contract import Chunker, Models, Tally
 from faircut.chunkers.shuffled import Shuffled
 from faircut.embedding.contract import Embedder
 from faircut.errors import ChunkingError
@@ -23,6 +24,7 @@ from faircut.evaluation.context import Passage
 from faircut.evaluation.measures import Measure
 from faircut.evaluation.metrics import score
 from faircut.evaluation.stability import stability_of
+from faircut.experiment.asking import MeteredModel
 from faircut.experiment.identity import chunker_ids, embedder_id
 from faircut.experiment.inputs import Inputs
 from faircut.experiment.meter import Account, MeteredEmbedder
@@ -33,6 +35,7 @@ from faircut.experiment.store import RunStore
 from faircut.experiment.tables import chunk_table, chunks_from, hit_table, rankings_from, score_facts, score_table
 from faircut.experiment.units import Units
 from faircut.index.contract import Engine
+from faircut.llm.contract import LanguageModel
 from faircut.records import Chunk, Document, content_id
 
 __all__ = ["Keys", "RowRun"]
@@ -63,13 +66,20 @@ class RowRun:
     code: str
     advance: Advance
     retrieval: Retrieval = DEFAULT_RETRIEVAL
+    language_model: LanguageModel | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether this row's chunker asks a language model, which costs money and is done no more than needed."""
+        return needs_language_model(self.chunker)
 
     @property
     def keys(self) -> Keys:
         """The keys of this row's stages; each holds the one before it."""
         inputs = self.inputs
         parts = (embedder_id(self.embedder), inputs.budget.name, *chunker_ids(self.chunker))
-        chunks = content_id(self.code, inputs.corpus_id, *parts)
+        asked = (self.language_model.model,) if self.asks and self.language_model else ()
+        chunks = content_id(self.code, inputs.corpus_id, *parts, *asked)
         hits = content_id(chunks, inputs.questions_id, str(self.engine), f"{self.budget} {self.k}", str(self.retrieval))
         return Keys(chunks, hits, content_id(hits, *map(str, self.measures)))
 
@@ -102,16 +112,24 @@ class RowRun:
             return chunks_from(self.store.read("chunks", key)[0], self.inputs.documents)
         self._warm_up()
         account = Account()
-        models = Models.of(MeteredEmbedder(self.embedder, account))
-        by_document, seconds = self._cut_documents(models)
-        cutting = {"seconds": max(seconds - account.seconds, 0.0), "embedded": asdict(account)}
+        metered = MeteredModel(self.language_model) if self.asks and self.language_model else None
+        models = Models.of(MeteredEmbedder(self.embedder, account), metered)
+        tallies = [Tally() for _ in self.inputs.documents]
+        by_document, seconds = self._cut_documents(models, tallies)
+        waited = account.seconds + (metered.account.seconds if metered else 0.0)
+        cutting: dict[str, Any] = {"seconds": max(seconds - waited, 0.0), "embedded": asdict(account)}
+        if metered:
+            cutting["asked"] = {"model": metered.model} | asdict(metered.account)
         chunks = [chunk for part in by_document for chunk in part]
         if not chunks:
             raise ChunkingError(f"{self.row}: no chunk came out of {len(self.inputs.documents)} documents.")
-        integrity = total(map(audit, self.inputs.documents.values(), by_document, (models,) * len(by_document)))
+        integrity = total(
+            audit(document, part, models, tally=tally, rewritten=rewrites(self.chunker))
+            for document, part, tally in zip(self.inputs.documents.values(), by_document, tallies, strict=True)
+        )
         sizes = self.inputs.budget.count_many([c.embedded_text for c in chunks])
         facts = self._chunk_facts(chunks, sizes, models, integrity) | {"cutting": cutting}
-        if not facts["is_control"]:  # a control is shuffled anew by every edit
+        if not facts["is_control"] and not self.asks:  # a control is shuffled anew by every edit
             facts["stability"] = stability_of(list(self.inputs.documents.values()), self.chunker, models).as_json()
         facts["uncut"] = sum(len(part) == 1 for part in by_document)
         self.store.write("chunks", key, chunk_table(chunks, sizes, self.inputs), facts)
@@ -119,16 +137,18 @@ class RowRun:
 
     def _warm_up(self) -> None:
         """Load what the chunker needs, so that the seconds of cutting do not depend on which row came first."""
+        if self.asks:
+            return
         document = Document("warm-up", "One sentence, Dr. No. Another one.\n\nA paragraph.")
         with warnings.catch_warnings(), suppress(ChunkingError):  # a user's splitter may not like this text
             warnings.simplefilter("ignore")
             self.chunker.chunk(document, Models.of(self.embedder))
 
-    def _cut_documents(self, models: Models) -> tuple[list[list[Chunk]], float]:
+    def _cut_documents(self, models: Models, tallies: Sequence[Tally]) -> tuple[list[list[Chunk]], float]:
         by_document = []
         started = perf_counter()
-        for count, document in enumerate(self.inputs.documents.values(), 1):
-            by_document.append(self.chunker.chunk(document, models))
+        for count, (document, tally) in enumerate(zip(self.inputs.documents.values(), tallies, strict=True), 1):
+            by_document.append(self.chunker.chunk(document, replace(models, tally=tally)))
             self.advance(f"cut {self.row.chunker}", count, len(self.inputs.documents))
         return by_document, perf_counter() - started
 

@@ -18,7 +18,7 @@ from typing import IO, Any
 from faircut.documents.sources import Source, content_digest
 from faircut.errors import DocumentError, FaircutError, FaircutWarning
 
-__all__ = ["Frame", "main", "read_frame", "source_frame", "write_frame"]
+__all__ = ["Frame", "cut_source", "main", "read_frame", "source_frame", "unexpected", "write_frame"]
 
 Frame = tuple[dict[str, Any], bytes]
 """A header, and bytes that go with it."""
@@ -93,15 +93,16 @@ def _serve(task: Frame, cutter: Any, models: Any, answers: IO[bytes]) -> None:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", FaircutWarning)
         try:
-            answer = _cut(task, cutter, models, answers)
+            answer = cut_source(task, cutter, models, answers)
         except FaircutError as error:
             answer = {"is": "failed", "reason": str(error)}
         except Exception as error:  # a defect of ours or of a library on one file must not end the job
-            answer = {"is": "failed", "reason": _unexpected(error)}
+            answer = {"is": "failed", "reason": unexpected(error)}
     write_frame(answers, answer | {"warnings": [str(w.message) for w in caught]})
 
 
-def _cut(task: Frame, cutter: Any, models: Any, answers: IO[bytes]) -> dict[str, Any]:
+def cut_source(task: Frame, cutter: Any, models: Any, answers: IO[bytes]) -> dict[str, Any]:
+    """Cut one document and write its records as frames; how it went is returned."""
     from faircut.chunkers.output import chunk_records
     from faircut.documents.reading import read_source
     from faircut.experiment.parts import compressed
@@ -132,7 +133,8 @@ def _pieces(records: Iterator[dict[str, Any]]) -> Iterator[bytes]:
         yield bytes(piece)
 
 
-def _unexpected(error: Exception) -> str:
+def unexpected(error: Exception) -> str:
+    """What to say of an error that nobody foresaw, with its place."""
     trace = error.__traceback__
     while trace and trace.tb_next:
         trace = trace.tb_next
