@@ -1,12 +1,15 @@
 """Figures hold the numbers of the run; alike questions lie side by side."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from faircut.report.clusters import clustered_order
 from faircut.report.figures import _frontier, figures
 from faircut.report.run_data import data_sets, load_run
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +63,6 @@ def test_the_map_holds_every_question_once_with_equal_ones_side_by_side(rows):
     patterns = np.array(rows, dtype=np.int8)
     order = clustered_order(patterns)
     assert sorted(order) == list(range(len(rows)))
-    changes = sum(rows[a] != rows[b] for a, b in zip(order, order[1:], strict=False))
+    changes = sum(rows[a] != rows[b] for a, b in pairwise(order))
     assert changes == len({tuple(r) for r in rows}) - 1
     assert sum(rows[order[0]]) >= sum(rows[order[-1]])

@@ -1,6 +1,7 @@
 """The verdict says what the leaderboard decided, in words that need no glossary."""
 
 import pytest
+
 from faircut.report.verdict import verdict_of
 
 
@@ -19,7 +20,8 @@ def row(name, mean, cost, found=None, *, control=False):
         "same_chunks_as": [], "underfilled": {}, "tokens_per_question": 1000.0, "beside": {}, "tokens_at": {},
         "size": {"p5": 1, "median": 2, "p95": 3}, "integrity": {"ok": True, "words": "nothing lost, nothing wrong"},
         "curve": {}, "chunker": name, "embedder": "minilm", "spec": name,
-        "cost": {"embedded_per_document_token": cost, "cutting_seconds": 0.1, "embedding_seconds": 1.0, "overlong_for_cutting": 0},
+        "cost": {"embedded_per_document_token": cost, "cutting_seconds": 0.1, "embedding_seconds": 1.0,
+                 "overlong_for_cutting": 0},
     }  # fmt: skip
 
 
@@ -60,7 +62,9 @@ def test_a_control_never_wins():
 def test_a_single_row_is_measured_not_compared():
     verdict = verdict_of(board(row("base", 0.5, 1.0)) | {"planned": None})
     assert verdict.headline == "minilm::base was measured alone."
-    assert verdict.sentences == ("The share of the evidence found within 1,000 tokens of context is 50 % (95 % interval 40 % to 60 %).",)
+    assert verdict.sentences == (
+        "The share of the evidence found within 1,000 tokens of context is 50 % (95 % interval 40 % to 60 %).",
+    )
 
 
 @pytest.mark.parametrize(

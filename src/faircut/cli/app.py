@@ -20,7 +20,9 @@ from faircut.cli.console import complain, complain_lines
 from faircut.cli.gate import gate
 from faircut.cli.listing import list_components
 from faircut.cli.models import app as models_app
+from faircut.cli.questions import app as questions_app
 from faircut.cli.report import report
+from faircut.cli.serve import serve
 from faircut.cli.show import show
 from faircut.cli.view import view
 from faircut.errors import CorpusError, FaircutError, QuestionError
@@ -43,7 +45,9 @@ app.command("report")(report)
 app.command("view")(view)
 app.command("show")(show)
 app.command("gate")(gate)
+app.command("serve")(serve)
 app.command("list")(list_components)
+app.add_typer(questions_app, name="questions")
 app.add_typer(models_app, name="models")
 
 

@@ -2,22 +2,28 @@
 
 import json
 import sys
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from faircut.cli.console import check_outside, complain, output_console, path_from, progress_display
+from faircut.cli.llm_options import LlmOptions, with_llm_options
 from faircut.report.safe import printable
 
 if TYPE_CHECKING:
     from faircut.evaluation.power import PlannedPower
     from faircut.experiment.plan import Plan
+    from faircut.llm import ChatModel
 
 __all__ = ["compare"]
 
 
+@with_llm_options
 def compare(
+    llm: LlmOptions,
     corpus: Annotated[str | None, typer.Argument(help="A file, a folder, a glob or corpus.jsonl[.gz].")] = None,
     questions: Annotated[str | None, typer.Argument(help="questions.jsonl[.gz] with evidence.")] = None,
     plan: Annotated[
@@ -77,15 +83,19 @@ def compare(
         "corpus": corpus, "questions": questions, "chunkers": chunker, "embedders": embedder, "baseline": baseline,
         "measure": measure, "measures": beside, "index": index, "search": search, "deliver": deliver,
         "best_sentence": best_sentence, "controls": controls, "band": band, "seed": seed,
-        "name": name,
+        "name": name, "llm": llm.url, "llm_model": llm.model, "llm_key_env": llm.api_key_env,
     }  # fmt: skip
     asked = _plan(plan, {key: value for key, value in given.items() if value not in (None, [])})
     folder = runs / (_safe_name(asked.name) if asked.name else default_name(asked))
     check_outside(folder, asked.corpus, "the run's folder")
     if cache is not None:
         check_cache(cache)
-    with progress_display() as advance:
-        leaderboard = run(asked, folder, cache=cache, advance=advance, announce=_announce)
+    with _model(llm, asked) as model:
+        if llm.dry_run:
+            _estimate(llm, asked, model)
+            return
+        with progress_display() as advance:
+            leaderboard = run(asked, folder, cache=cache, advance=advance, announce=_announce, language_model=model)
     _show(leaderboard, folder, as_json=as_json, markdown=markdown)
     _write_page(folder, told=not (as_json or markdown))
 
@@ -94,6 +104,27 @@ def _plan(path: Path | None, given: dict[str, Any]) -> "Plan":
     from faircut.experiment.plan import load_plan, plan_from
 
     return load_plan(path, given) if path else plan_from(given, "faircut compare")
+
+
+def _model(llm: LlmOptions, plan: "Plan") -> AbstractContextManager["ChatModel | None"]:
+    """The model that the plan names, flags included, with the budget and prices of the flags."""
+    if not plan.llm:
+        return nullcontext()
+    return replace(llm, url=plan.llm, model=plan.llm_model, api_key_env=plan.llm_key_env or None).build()
+
+
+def _estimate(llm: LlmOptions, plan: "Plan", model: "ChatModel | None") -> None:
+    """Say what the language model would be asked first, and ask nothing."""
+    from faircut.experiment.asking import check_language_model, first_requests
+    from faircut.experiment.inputs import load_inputs
+
+    check_language_model(plan.chunkers, is_named=model is not None)
+    documents = load_inputs(plan, lambda _what, _done, _total: None).documents.values()
+    requests = first_requests([(row.embedder, row.chunker) for row in plan.rows], documents)
+    if model is None:
+        typer.echo("no chunker asks a language model")
+    else:
+        llm.show_estimate(model, requests)
 
 
 def _safe_name(name: str) -> str:

@@ -41,6 +41,8 @@ class Line:
     beside: tuple[tuple[str, float, str], ...]
     smallest_detectable: float | None
     questions_needed: int | None
+    llm_tokens: int | None = None
+    llm_money: float | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,8 @@ def _line(row: Mapping[str, Any], shown: Sequence[str]) -> Line:
         beside=tuple(_beside(row["beside"][name], name) for name in shown),
         smallest_detectable=contrast.get("smallest_detectable"),
         questions_needed=contrast.get("questions_needed"),
+        llm_tokens=cost["llm_prompt_tokens"] + cost["llm_completion_tokens"] if "llm_requests" in cost else None,
+        llm_money=cost.get("llm_money"),
     )
 
 

@@ -168,7 +168,7 @@ def _hits_at(data: DataSet) -> Figure | None:
     }  # what the same k costs differs by a factor
     note = (
         f"Share of questions with a piece of evidence found among the first k chunks; bars at k = {last} with "
-        "95 % intervals and the tokens spent. Equal k favours large chunks: it stands beside the verdict and does not decide."
+        "95 % intervals and the tokens spent. Equal k favours large chunks: it does not decide."
     )
     columns = ("chunker", "k", "hit rate", "95 % from", "to")
     return Figure(
@@ -199,23 +199,34 @@ def _sizes(data: DataSet) -> Figure | None:
     )  # fmt: skip
 
 
+_COSTS = {"cutting_seconds", "embedding_seconds", "embedded_tokens", "embedded_per_document_token"}
+
+
 def _times(data: DataSet) -> Figure | None:
+    costs = [row.entry["cost"] for row in data.rows]
+    more = list(dict.fromkeys(name for c in costs for name, v in c.items() if _is_number(v) and name not in _COSTS))
     bars, rows = [], []
     for i, label, row in _named(data):
         cost = row.entry["cost"]
         bars.append({"row": i, "cutting": cost["cutting_seconds"], "embedding": cost["embedding_seconds"]})
         seconds = number(cost["cutting_seconds"]), number(cost["embedding_seconds"], 1)
         tokens = number(cost["embedded_tokens"], 0), number(cost["embedded_per_document_token"], 2)
-        rows.append([_word(label), *seconds, *tokens, number(cost["search_milliseconds_per_question"], 2)])
+        others = [number(cost.get(name), 0 if isinstance(cost.get(name), int) else 3) for name in more]
+        rows.append([_word(label), *seconds, *tokens, *others])
     note = (
         "Seconds for the whole corpus on the machine of the run, as if nothing had been cached: embedding is its "
         "tokens over the measured rate, those embedded for cutting included."
     )
-    columns = ("chunker", "cutting s", "embedding s", "tokens embedded", "per document token", "search ms a question")
+    names = [name.replace("_", " ") for name in more]
+    columns = ("chunker", "cutting s", "embedding s", "tokens embedded", "per document token", *names)
     return Figure(
         "times", "times", "How long does it take?", note, {"bars": bars},
         _table("costs", "Cutting, embedding and search", columns, rows),
     )  # fmt: skip
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _quality_cost(data: DataSet) -> Figure | None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from faircut import __version__
 
-__all__ = ["Part", "packed", "plotly_script", "render", "script_hash", "visible"]
+__all__ = ["Part", "asset", "filled", "packed", "plotly_script", "render", "script_hash", "visible"]
 
 _FOLDER = Path(__file__).resolve().parent
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]")
@@ -62,7 +62,7 @@ def render(
         scripts: files of ``assets/`` in the order in which they run.
         plots: whether the plotting library goes in, as a part of its own.
     """
-    script = "\n".join(_asset(name) for name in ("core.js", *scripts))
+    script = "\n".join(asset(name) for name in ("core.js", *scripts))
     library = [plotly_script()] if plots else []
     hashes = [script_hash(s) for s in (script, *library)]
     page: str = (
@@ -70,7 +70,7 @@ def render(
         .get_template(template)
         .render(
             **context,
-            style=_asset("page.css"),
+            style=asset("page.css"),
             script=script,
             policy=_policy(hashes),
             parts=[*parts, _library()] if plots else parts,
@@ -78,6 +78,12 @@ def render(
             plotly=_licence(library[0]) if library else "",
         )
     )
+    return page
+
+
+def filled(template: str, context: Mapping[str, Any]) -> str:
+    """A page from a template alone, for a server that sends styles, scripts and data as files of their own."""
+    page: str = _environment().get_template(template).render(**context)
     return page
 
 
@@ -96,7 +102,8 @@ def script_hash(script: str) -> str:
 
 
 @cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a file of ``assets/``."""
     return (_FOLDER / "assets" / name).read_text(encoding="utf-8")
 
 

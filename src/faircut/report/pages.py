@@ -4,17 +4,19 @@ Runs or chunkers in, one HTML file out. How pages are put together is left to ``
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from faircut.errors import StoreError
 from faircut.files import write_atomically
 from faircut.records import Document
 from faircut.report.figures import Figure, figures
 from faircut.report.html import Part, packed, render
 from faircut.report.payload import Lane, data_set_values, document_values, plain, question_values, row_lanes
-from faircut.report.run_data import DataSet, data_sets, load_run
-from faircut.report.tables import Table, integrity_table, leaderboard_table, nested_table, run_tables
+from faircut.report.run_data import DataSet, data_sets, load_runs
+from faircut.report.tables import Table, integrity_table, leaderboard_table, run_tables, stability_table
 from faircut.report.verdict import verdict_of
 
 __all__ = ["render_report", "render_view", "write_report"]
@@ -36,13 +38,14 @@ def write_report(folders: Sequence[Path], out: Path) -> Path:
 
 def render_report(folders: Sequence[Path]) -> str:
     """The report as HTML; runs on the same documents and questions share their tables and figures."""
-    sets = data_sets([load_run(folder) for folder in folders])
+    sets = data_sets(load_runs(folders))
     parts: list[Part] = []
     shown: list[dict[str, Any]] = []
     for number, data in enumerate(sets):
-        drawn = figures(data)
-        parts += _parts(number, data, drawn)
-        shown.append(_shown(number, data, drawn))
+        with _fitting(data):
+            drawn = figures(data)
+            parts += _parts(number, data, drawn)
+            shown.append(_shown(number, data, drawn))
     names = [plain(run.name) for data in sets for run in data.runs]
     return render(
         "report.html",
@@ -53,10 +56,22 @@ def render_report(folders: Sequence[Path]) -> str:
     )
 
 
+@contextmanager
+def _fitting(data: DataSet) -> Iterator[None]:
+    """Tables that do not fit together (a folder that was edited, or of another version) as one sentence."""
+    from polars.exceptions import PolarsError
+
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, PolarsError) as error:
+        folders = ", ".join(str(run.folder) for run in data.runs)
+        raise StoreError(f"{folders}: the tables do not fit together ({error!r}); run the comparison again.") from error
+
+
 def _shown(number: int, data: DataSet, drawn: Sequence[Figure]) -> dict[str, Any]:
     """What the template of the report shows of a data set."""
     tables: list[Table] = [integrity_table(data)]
-    stability = nested_table(data, "stability", "edit-stability", "Chunks that change when one sentence is edited")
+    stability = stability_table(data)
     return {
         "number": number,
         "runs": data.runs,

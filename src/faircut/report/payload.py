@@ -5,6 +5,8 @@ because every byte of a report is loaded. Packing and compression are left to ``
 """
 
 import json
+import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,7 +19,18 @@ from faircut.evaluation.misses import CAUSES
 from faircut.records import Chunk, Document
 from faircut.report.run_data import DataSet, RowData
 
-__all__ = ["Lane", "chunk_lane", "curve_values", "data_set_values", "document_values", "question_values", "row_lanes"]
+__all__ = [
+    "Lane",
+    "chunk_lane",
+    "curve_values",
+    "data_set_values",
+    "document_values",
+    "lane_values",
+    "question_values",
+    "row_lanes",
+]
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -30,11 +43,7 @@ class Lane:
 
 def plain(text: str | None) -> str:
     """Text without lone surrogates, which no page can hold; its length stays."""
-    return (text or "").encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _odd(text) else text or ""
-
-
-def _odd(text: str | None) -> bool:
-    return bool(text) and any("\ud800" <= c <= "\udfff" for c in text or "")
+    return _SURROGATES.sub("\ufffd", text or "")
 
 
 def chunk_lane(
@@ -85,11 +94,11 @@ def document_values(document: Document, lanes: Sequence[Lane]) -> dict[str, Any]
         "language": document.language,
         "text": plain(document.text),
         "blocks": [[b.kind, b.span.start, b.span.end, b.level] for b in document.blocks],
-        "lanes": [_lane_values(lane) for lane in lanes],
+        "lanes": [lane_values(lane) for lane in lanes],
     }
 
 
-def _lane_values(lane: Lane) -> dict[str, Any]:
+def lane_values(lane: Lane) -> dict[str, Any]:
     """Starts as differences, lengths, tokens; what only few chunks have (contexts, further spans, texts) by number."""
     spans = [c["spans"] for c in lane.chunks]
     values: dict[str, Any] = {
@@ -154,6 +163,7 @@ def _row_values(data: DataSet, row: RowData, label: str) -> dict[str, Any]:
         "baseline": row.entry["is_baseline"],
         "control": row.entry["is_control"],
         "measure": _measure(data, row),
+        "delivers": _delivers(data, row),
         "chunks": [counts.get(_stored(d), 0) for d in data.documents],
     }
 
@@ -165,6 +175,13 @@ def _stored(text: str) -> str:
 
 def _measure(data: DataSet, row: RowData) -> str:
     return next(str(run.leaderboard["measure"]) for run in data.runs if row in run.rows)
+
+
+def _delivers(data: DataSet, row: RowData) -> str:
+    """What a hit brings where that is not the chunk alone, as the plan names it; else empty."""
+    plan = next(run.plan for run in data.runs if row in run.rows)
+    asked = str(tomllib.loads(plan).get("deliver", "chunk"))
+    return "" if asked == "chunk" else asked
 
 
 def hits_of(data: DataSet, row: RowData) -> list[int]:

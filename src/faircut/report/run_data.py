@@ -17,7 +17,7 @@ from faircut.experiment.leaderboard import SCHEMA
 from faircut.experiment.store import RunStore
 from faircut.records import Document, Question
 
-__all__ = ["DataSet", "RowData", "RunData", "data_sets", "load_run"]
+__all__ = ["DataSet", "RowData", "RunData", "data_sets", "load_run", "load_runs"]
 
 
 @dataclass(frozen=True)
@@ -76,15 +76,31 @@ class DataSet:
         return tuple(f"{r.run}: {s}" if len(self.runs) > 1 else s for r, s in zip(self.rows, short, strict=True))
 
 
-def load_run(folder: Path) -> RunData:
-    """Read a finished run.
+def load_runs(folders: Sequence[Path]) -> list[RunData]:
+    """Read several runs; those whose folders have one name are told apart by the folder above, or by their number.
+
+    Raises:
+        StoreError: as of ``load_run``, or the same folder twice.
+    """
+    real = [folder.resolve() for folder in folders]
+    for place in real:
+        if real.count(place) > 1:
+            raise StoreError(f"{place}: named twice; name each run once.")
+    names = [place.name for place in real]
+    longer = [n if names.count(n) == 1 else f"{p.parent.name}/{n}" for n, p in zip(names, real, strict=True)]
+    told = [n if longer.count(n) == 1 else f"{n} ({i})" for i, n in enumerate(longer, 1)]
+    return [load_run(folder, name) for folder, name in zip(folders, told, strict=True)]
+
+
+def load_run(folder: Path, name: str = "") -> RunData:
+    """Read a finished run, under a name or under that of its folder.
 
     Raises:
         StoreError: the folder is missing, unfinished, damaged, or of a version that kept less.
     """
     if not folder.is_dir():
         raise StoreError(f"{folder}: no such run folder; name one that `faircut compare` made, such as runs/NAME.")
-    store = RunStore(folder)
+    name, store = name or folder.resolve().name, RunStore(folder)
     leaderboard, manifest = store.read_json("leaderboard.json"), store.read_json("manifest.json")
     if leaderboard.get("schema") != SCHEMA:
         raise StoreError(
@@ -92,13 +108,13 @@ def load_run(folder: Path) -> RunData:
             "the comparison again."
         )
     try:
-        rows = _rows(store, folder.name, leaderboard, manifest)
+        rows = _rows(store, name, leaderboard, manifest)
         plan = (folder / "plan.toml").read_text(encoding="utf-8")
     except (KeyError, TypeError) as error:
         raise StoreError(f"{folder}: damaged ({error!r} in its JSON files); run the comparison again.") from error
     except (OSError, ValueError) as error:
         raise StoreError(f"{folder / 'plan.toml'}: cannot be read ({error}); run the comparison again.") from error
-    return RunData(folder, str(leaderboard["run"]), leaderboard, manifest, plan, rows)
+    return RunData(folder, name, leaderboard, manifest, plan, rows)
 
 
 def _rows(

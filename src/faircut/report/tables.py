@@ -11,6 +11,7 @@ from faircut.report.run_data import DataSet, RunData
 
 __all__ = [
     "Cell", "Column", "Table", "integrity_table", "leaderboard_table", "number", "run_tables", "signed",
+    "stability_table",
 ]  # fmt: skip
 
 
@@ -141,30 +142,28 @@ def integrity_table(data: DataSet) -> Table:
     return Table("integrity", "Integrity of the cuts", columns, tuple(rows))
 
 
-def nested_table(data: DataSet, key: str, name: str, caption: str) -> Table | None:
-    """A table of the plain numbers and words that rows of the leaderboard hold under a key, where they do."""
-    found = [row.entry.get(key) for row in data.rows]
-    flat = [_flat(f) if isinstance(f, Mapping) else {} for f in found]
-    names = list(dict.fromkeys(n for f in flat for n in f))
-    if not names:
+_EDITS = ("replaced", "inserted", "removed")
+
+
+def stability_table(data: DataSet) -> Table | None:
+    """How many chunks change when one sentence is edited, where the runs have measured it."""
+    found = [row.entry.get("stability") for row in data.rows]
+    if not any(found):
         return None
-    numbers = {n: all(isinstance(f.get(n), int | float | None) for f in flat) for n in names}
-    columns = (Column("chunker"), *(Column(n.replace("_", " "), numbers[n]) for n in names))
-    rows = tuple(
-        (Cell(label, row.name, row=i), *(_plain_cell(f.get(n)) for n in names))
-        for i, (label, row, f) in enumerate(zip(data.labels, data.rows, flat, strict=True))
-    )
-    return Table(name, caption, columns, rows)
-
-
-def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            flat |= _flat(value, f"{before}{name} ")
-        elif value is None or isinstance(value, str | int | float):
-            flat[before + name] = value
-    return flat
+    columns = (
+        Column("chunker"), Column("documents", True, "the sample, beginnings of documents"),
+        Column("chunks", True, "of a document, on average"),
+        *(Column(f"{edit}{how}", True) for edit in _EDITS for how in (", mean", ", most")),
+        Column("worst", True, "most chunks that one edit changed"),
+    )  # fmt: skip
+    rows = []
+    for i, (label, row, one) in enumerate(zip(data.labels, data.rows, found, strict=True)):
+        if one:
+            changes = [number(one[edit][what], n) for edit in _EDITS for what, n in (("mean", 1), ("worst", 0))]
+            counts = number(one["documents"], 0), number(one["chunks"], 1)
+            rows.append((Cell(label, row.name, row=i), *counts, *changes, number(one["worst"], 0)))
+    caption = "Edit stability: chunks that change, and need new vectors, when one sentence is edited"
+    return Table("edit-stability", caption, columns, tuple(rows))
 
 
 def _plain_cell(value: Any) -> Cell:

@@ -116,11 +116,13 @@ def _p(value: float) -> str:
 
 
 def _costs(results: Results) -> Table:
-    columns = ("embedder::chunker", "chunks", "median", "5-95 %", "cut s", "embed s", "embedded/token", "integrity")
-    return columns, [_cost_row(line) for line in results.lines]
+    asks = any(line.llm_tokens is not None for line in results.lines)
+    model = ("llm tokens", "llm money") if asks else ()
+    columns = (*("embedder::chunker", "chunks", "median", "5-95 %", "cut s", "embed s", "embedded/token"), *model)
+    return (*columns, "integrity"), [_cost_row(line, asks=asks) for line in results.lines]
 
 
-def _cost_row(line: Line) -> tuple["str | RenderableType", ...]:
+def _cost_row(line: Line, *, asks: bool = False) -> tuple["str | RenderableType", ...]:
     embedding = "cached" if line.embedding_seconds is None else f"{line.embedding_seconds:,.1f}"
     return (
         _plain(line.row),
@@ -130,8 +132,16 @@ def _cost_row(line: Line) -> tuple["str | RenderableType", ...]:
         f"{line.cutting_seconds:,.2f}",
         embedding,
         f"{line.embedded_per_token:.2f}",
+        *(_model_cost(line) if asks else ()),
         _plain("ok" if line.integrity_ok else "see below", "" if line.integrity_ok else "yellow"),
     )
+
+
+def _model_cost(line: Line) -> tuple[str, str]:
+    """Tokens and money for a language model's answers; money is unknown where the price is."""
+    if line.llm_tokens is None:
+        return "", ""
+    return f"{line.llm_tokens:,}", "unknown" if line.llm_money is None else f"{line.llm_money:,.4f}"
 
 
 def _plots(results: Results, sizes: Histograms | None, *, unicode: bool) -> Table:

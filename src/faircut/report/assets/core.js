@@ -139,6 +139,8 @@ faircut.themed = [];
     show(now);
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => show(now));
+  addEventListener("beforeprint", () => show("light"));  // paper is light
+  addEventListener("afterprint", () => show(now));
   document.querySelectorAll("[data-skip]").forEach((a) => a.addEventListener("click", (event) => {
     event.preventDefault();
     document.getElementById("main").focus();

@@ -82,7 +82,7 @@
   /* ---------------------------------------------------------- the viewer */
 
   /* options: labels [text], document (decoded), evidence [{start, end, label, href}], active, at, end, shown (a Set),
-     onLane(lane). Answers {node, jump(position), update(document)}. */
+     onLane(lane). Answers {node, jump(position), choose(lane), select(lane, number of a chunk), update(document, labels)}. */
   faircut.lanes = function (options) {
     const labels = options.labels;
     let doc = options.document;
@@ -104,8 +104,9 @@
     const radios = labels.map((label, i) => {
       const radio = el("input", { type: "radio", name: "lane", value: String(i), on: { change: () => choose(i) } });
       const count = el("span", { class: "count" });
-      const node = el("label", { class: `lane c${i % 10}` }, radio, faircut.key(i), faircut.outside(label), count);
-      return { radio, count, node };
+      const name = el("span", {}, faircut.outside(label));
+      const node = el("label", { class: `lane c${i % 10}` }, radio, faircut.key(i), name, count);
+      return { radio, count, name, node };
     });
     const step = (name, act, label) => el("button", { type: "button", "aria-label": label, on: { click: act } }, name);
     const controls = el("div", { class: "steps" },
@@ -406,6 +407,8 @@
     function select(n) {
       state.chosen = n;
       said.textContent = `${describe(state.active, n)}.`;
+      const rewritten = doc.lanes[state.active].texts[n];
+      if (rewritten !== undefined) said.append(" Rewritten as: ", faircut.outside(rewritten));
       redraw();
     }
 
@@ -553,7 +556,20 @@
       node,
       jump,
       choose: (lane) => choose(lane, true),
-      update(fresh) { take(fresh); layout(); choose(state.active, true); },
+      select(lane, n) {
+        choose(lane, true);
+        reveal(doc.lanes[lane].starts[n]);
+        select(n);
+      },
+      update(fresh, names) {
+        (names || []).forEach((label, i) => {
+          labels[i] = label;
+          radios[i].name.replaceChildren(faircut.outside(label));
+        });
+        take(fresh);
+        layout();
+        choose(state.active, true);
+      },
     };
   };
 })();

@@ -243,6 +243,8 @@
     place.setAttribute("role", "img");
     place.setAttribute("aria-label", `Figure: ${figure.title} The numbers are in the table below it.`);
     await library.react(place, traces, layout, { displayModeBar: false, responsive: false, showTips: false, doubleClick: false });
+    place.style.setProperty("--ratio", `${width} / ${layout.height}`);  // on paper it is as wide as its column
+    place.querySelectorAll(".main-svg").forEach((svg) => svg.setAttribute("viewBox", `0 0 ${width} ${layout.height}`));
     if (figure.kind === "heat") place.setAttribute("aria-label", `Figure: ${figure.title} The same is on the page Questions.`);
     if (!drawn.has(place) && onClick) place.on("plotly_click", onClick);
     drawn.add(place);

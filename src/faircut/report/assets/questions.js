@@ -75,7 +75,8 @@
       el("h2", {}, "Evidence"), ...q.evidence.map((e, i) => evidence(context, e, i)),
       el("h2", {}, "What each row made of it"), summary(context, found),
       el("h2", {}, "What was retrieved"),
-      el("p", { class: "lead" }, "In rank order with the score of the index. What the deciding cut delivered is above the line; evidence is marked."),
+      el("p", { class: "lead" }, "In rank order with the score of the index. What the deciding cut delivered is above the line; evidence is marked.",
+        data.rows.some((r) => r.delivers) ? [" A hit brings more than its chunk (", faircut.outside([...new Set(data.rows.map((r) => r.delivers))].join(", ")), "): evidence around it may be covered too."] : null),
       el("div", { class: "rankings" }, found.map((f, i) => ranking(context, f, i))));
   };
 
