@@ -104,7 +104,8 @@ HEAD = """# What helps besides the cut: BM25, fusion, larger units, best sentenc
 Made by `bench/retrieval.py`: recall@1000t with all-MiniLM-L6-v2 and exact search, on the half of each set's documents that
 no search for a configuration has seen. Each line is the same chunks, found or handed over in another way, against plain
 dense search: difference, paired 95 % interval and verdict for each set, then the mean over sets. Everything that is
-delivered is charged, and a place is delivered once. The last column is what is embedded, against plain chunks.
+delivered is charged, and a place is delivered once. Verdicts are of each contrast by itself, not corrected for their number.
+The last column is what is embedded, against plain chunks.
 """
 
 TABLE = f"""| what | {" | ".join(SETS)} | mean | embedded |
