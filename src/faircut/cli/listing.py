@@ -1,9 +1,13 @@
 """``faircut list``: every chunker, preset, measure, embedder and index with one line each."""
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from faircut.embedding.prefixes import Family
+    from faircut.embedding.remote import KnownModel
 
 __all__ = ["list_components"]
 
@@ -29,6 +33,8 @@ def list_components(
 def _tables() -> dict[str, dict[str, str]]:
     from faircut.chunkers import CHUNKERS
     from faircut.embedding import EMBEDDERS
+    from faircut.embedding.prefixes import FAMILIES
+    from faircut.embedding.remote import KNOWN_MODELS
     from faircut.evaluation.measures import MEASURES
     from faircut.experiment.units import DELIVERIES
     from faircut.index import INDEXES, SEARCHES
@@ -39,8 +45,21 @@ def _tables() -> dict[str, dict[str, str]]:
         "cut rules of semantic": Registry("cut rule", CHUNKERS.parts).summaries(),
         "presets": {p.name: f"{p.summary} = {p.spec}" for p in CHUNKERS.presets},
         "embedders": EMBEDDERS.summaries() | {p.name: p.summary for p in EMBEDDERS.presets},
+        "models of servers": {name: _of_server(model) for name, model in KNOWN_MODELS.items()},
+        "prefixes by model": {family.pattern: _prefixes(family) for family in FAMILIES},
         "indexes": INDEXES.summaries(),
         "searches": SEARCHES.summaries(),
         "deliveries": DELIVERIES.summaries(),
         "measures": dict(MEASURES),
     }
+
+
+def _of_server(model: "KnownModel") -> str:
+    return f"openai: up to {model.dimensions} dimensions, {model.max_tokens} tokens"
+
+
+def _prefixes(family: "Family") -> str:
+    """What the models of a family want in front of texts, roles with nothing left out."""
+    given = {"query": family.query, "passage": family.passage, "sentence": family.sentence}
+    shown = [f"{role} {json.dumps(prefix, ensure_ascii=False)}" for role, prefix in given.items() if prefix]
+    return ", ".join(shown) or "none"

@@ -6,24 +6,38 @@ never a result: when it cannot be read or written, one warning says so and the r
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faircut.embedding.checks import OverlongWarning, checked_texts, checked_vectors, encodable, report_overlong
 from faircut.embedding.contract import Embedder, Progress, Role, Vectors
+from faircut.embedding.late import ChunkEmbedder
 from faircut.embedding.vector_store import VectorStore, check_is_ours
 from faircut.embedding.weights import cache_directory
+from faircut.records import Chunk, Document
 from faircut.text.contract import TokenCounter
 
-__all__ = ["CacheStats", "CachedEmbedder", "check_cache", "default_cache"]
+__all__ = ["CacheStats", "CachedEmbedder", "PartlyEmbedder", "check_cache", "default_cache"]
 
 _SLICE_CHARACTERS = 100_000  # about 25,000 tokens: one to three seconds of MiniLM, which is what a SIGKILL can lose
 _SLICE_TEXTS = 2_000
+
+
+@runtime_checkable
+class PartlyEmbedder(Protocol):
+    """An embedder that hands on each part of a call as soon as it is there: what a server was paid for is kept, also
+    when a later part fails or the process is killed.
+    """
+
+    def embed_parts(self, texts: Sequence[str], role: Role) -> Iterator[tuple[list[int], Vectors]]:
+        """The places of some of the texts, and their vectors; each place once. Raises as ``Embedder.embed``."""
+        ...
 
 
 def default_cache() -> Path:
@@ -130,14 +144,43 @@ class CachedEmbedder:
         self._recall(work)
         if progress and listed:
             progress(work.done, len(listed))
-        for batch in work.slices():
+        for batch in work.slices(whole=isinstance(self.inner, PartlyEmbedder)):
             self._embed_slice(work, batch, role, progress)
         report_overlong([int(work.tokens[row]) for row in rows], self.max_tokens, str(self))
         return work.vectors.take(rows, axis=0)
 
+    def embed_chunks(
+        self, documents: Mapping[str, Document], chunks: Sequence[Chunk], *, progress: Progress | None = None
+    ) -> Vectors:
+        """Vectors ``(len(chunks), d)`` of chunks in their documents, each document stored as soon as it is done; of the
+        chunks' texts where ``inner`` knows no other. The key holds the document's text and the chunk.
+
+        Raises as of ``embed`` and ``ChunkEmbedder``.
+        """
+        if not isinstance(self.inner, ChunkEmbedder):
+            return self.embed([chunk.embedded_text for chunk in chunks], "passage", progress=progress)
+        digests = {id_: _digest(documents[id_].text) for id_ in dict.fromkeys(chunk.document_id for chunk in chunks)}
+        places = {(chunk.document_id, chunk.id): place for place, chunk in enumerate(chunks)}
+        distinct = [chunks[place] for place in places.values()]
+        keys = [_digest(f"{self.inner.fingerprint}\0{digests[c.document_id].hex()}\0{c.id}") for c in distinct]
+        rows = {key: row for row, key in enumerate(places)}
+        at = np.array([rows[chunk.document_id, chunk.id] for chunk in chunks], dtype=np.intp)
+        shares = np.bincount(at, minlength=len(distinct))
+        work = _Work([chunk.embedded_text for chunk in distinct], keys, shares, self.dimensions)
+        self._recall(work)
+        for batch in work.groups([chunk.document_id for chunk in distinct]):
+            started = time.perf_counter()
+            vectors = self.inner.embed_chunks(documents, [distinct[place] for place in batch])
+            self.stats.seconds += time.perf_counter() - started
+            self._keep(work, batch, vectors, "passage")
+            if progress:
+                progress(work.done, len(chunks))
+        return work.vectors.take(at, axis=0)
+
     def _keys(self, texts: Sequence[str] | dict[str, int], role: Role) -> list[bytes]:
         base = blake2b(digest_size=16)
-        for part in (self.inner.fingerprint, role, self.inner.prefix(role)):
+        fingerprint = getattr(self.inner, "text_fingerprint", self.inner.fingerprint)
+        for part in (fingerprint, role, self.inner.prefix(role)):
             base.update(part.encode("utf-8", "surrogatepass") + b"\0")
         keys = []
         for text in texts:
@@ -164,7 +207,7 @@ class CachedEmbedder:
         self.stats.tokens_from_cache += int(np.minimum(work.tokens[work.known], self.max_tokens).sum())
 
     def _embed_slice(self, work: "_Work", batch: list[int], role: Role, progress: Progress | None) -> None:
-        """Embed some texts, then store them in one transaction."""
+        """Embed some texts, and store each part of them in one transaction as soon as it is there."""
         texts = [work.texts[place] for place in batch]
         before, total, share = work.done, int(work.shares.sum()), int(work.shares[batch].sum())
 
@@ -172,14 +215,33 @@ class CachedEmbedder:
             if progress:
                 progress(before + share * done // count, total)
 
+        parts = self._parts(texts, role, inside if progress else None)
+        while (part := self._timed(parts)) is not None:
+            places, vectors = part
+            checked_vectors(vectors, len(places), self.dimensions, str(self))
+            self._keep(work, [batch[place] for place in places], vectors, role)
+            if progress and len(places) < len(batch):
+                progress(work.done, total)
+
+    def _parts(self, texts: list[str], role: Role, progress: Progress | None) -> Iterator[tuple[list[int], Vectors]]:
+        """The places of texts and their vectors: part by part where the inner embedder gives them so, else at once."""
+        if isinstance(self.inner, PartlyEmbedder):
+            yield from self.inner.embed_parts(texts, role)
+        else:
+            yield list(range(len(texts))), self.inner.embed(texts, role, progress=progress)
+
+    def _timed(self, parts: Iterator[tuple[list[int], Vectors]]) -> tuple[list[int], Vectors] | None:
+        """The next part, None when there is no more."""
         started = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OverlongWarning)  # told once for the whole call
-            vectors = self.inner.embed(texts, role, progress=inside if progress else None)
+            part = next(parts, None)
         self.stats.seconds += time.perf_counter() - started
-        checked_vectors(vectors, len(texts), self.dimensions, str(self))
-        counts = self.inner.tokenizer.count_many([encodable(text) for text in texts])
-        work.learn(batch, vectors, np.array(counts) + self.inner.overhead(role))
+        return part
+
+    def _keep(self, work: "_Work", batch: list[int], vectors: Vectors, role: Role) -> None:
+        counts = self.inner.tokenizer.count_many([encodable(work.texts[place]) for place in batch])
+        work.learn(batch, vectors, np.array(counts, dtype=np.int64) + self.inner.overhead(role))
         self._store.write(
             [
                 (work.keys[p], int(work.tokens[p]), v.astype("<f4").tobytes())
@@ -188,6 +250,10 @@ class CachedEmbedder:
         )
         self.stats.embedded += len(batch)
         self.stats.tokens_embedded += int(np.minimum(work.tokens[batch], self.max_tokens).sum())
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class _Work:
@@ -207,13 +273,21 @@ class _Work:
     def learn(self, batch: list[int], vectors: Vectors, tokens: NDArray[np.int64]) -> None:
         self.vectors[batch], self.tokens[batch], self.known[batch] = vectors, tokens, True
 
-    def slices(self) -> Iterator[list[int]]:
-        """Places of unknown texts, the longest first, in slices that take about the same time."""
+    def groups(self, names: Sequence[str]) -> Iterator[list[int]]:
+        """Places of what is unknown, those of one name together, in order."""
+        found: dict[str, list[int]] = {}
+        for place in np.flatnonzero(~self.known).tolist():
+            found.setdefault(names[place], []).append(place)
+        yield from found.values()
+
+    def slices(self, *, whole: bool = False) -> Iterator[list[int]]:
+        """Places of unknown texts, the longest first, in slices that take about the same time, or all in one."""
         unknown = sorted(np.flatnonzero(~self.known).tolist(), key=lambda p: (-len(self.texts[p]), p))
         batch: list[int] = []
         characters = 0
         for place in unknown:
-            if batch and (characters + len(self.texts[place]) > _SLICE_CHARACTERS or len(batch) >= _SLICE_TEXTS):
+            full = characters + len(self.texts[place]) > _SLICE_CHARACTERS or len(batch) >= _SLICE_TEXTS
+            if batch and full and not whole:
                 yield batch
                 batch, characters = [], 0
             batch.append(place)

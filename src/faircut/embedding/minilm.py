@@ -15,13 +15,15 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faircut.embedding.checks import checked_texts, checked_vectors, encodable, report_overlong, unit_rows
 from faircut.embedding.contract import Progress, Role, Vectors
+from faircut.embedding.late import DocumentTokens
+from faircut.embedding.openvino import open_openvino
 from faircut.embedding.weights import GRAPH_VERSION, TOKENIZER_SHA256, WEIGHTS_SHA256, ModelFiles, minilm_files
 from faircut.errors import EmbeddingError, SpecError
 from faircut.specs import spec_text
@@ -32,6 +34,7 @@ __all__ = ["Minilm"]
 Ids = NDArray[np.int64]
 _SPECIAL_TOKENS = 2
 _BATCH_TOKENS = 512  # measured the fastest of 1 to 2048: larger layer outputs fall out of the core's own cache
+_HELD = 64  # windows of a document whose token vectors are in memory at a time: 25 MB
 _TOKENIZED_TOGETHER = 1024  # the tokenizer's own objects are large: 100,000 texts at once would cost a gigabyte
 
 
@@ -44,9 +47,12 @@ class Minilm:
     Args:
         max_tokens: the longest text that is seen, two special tokens included. The model's own setting is 256, its
             positions reach to 512.
+        runtime: ``openvino`` runs the same weights on OpenVINO (extra); its vectors differ in the last digits, so
+            they are remembered apart.
     """
 
     max_tokens: int = 256
+    runtime: Literal["onnxruntime", "openvino"] = "onnxruntime"
 
     name: ClassVar[str] = "minilm"
     __str__ = spec_text
@@ -64,7 +70,8 @@ class Minilm:
     def fingerprint(self) -> str:
         """The pinned hashes and the limit. Nothing is loaded for it."""
         hashes = f"{WEIGHTS_SHA256[:16]}-{TOKENIZER_SHA256[:16]}"
-        return f"minilm-{hashes}-graph{GRAPH_VERSION}-max{self.max_tokens}"
+        runtime = "" if self.runtime == "onnxruntime" else f"-{self.runtime}"
+        return f"minilm-{hashes}-graph{GRAPH_VERSION}-max{self.max_tokens}{runtime}"
 
     @property
     def tokenizer(self) -> TokenCounter:
@@ -95,7 +102,7 @@ class Minilm:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         places = {text: place for place, text in enumerate(dict.fromkeys(listed))}
         rows = np.array([places[text] for text in listed])
-        model = _load(_ready())
+        model = _load(_ready(), self.runtime)
         ids, lengths = model.encode(list(places), self.max_tokens)
         report_overlong([lengths[row] for row in rows], self.max_tokens, str(self))
         vectors = np.empty((len(places), self.dimensions), dtype=np.float32)
@@ -106,6 +113,26 @@ class Minilm:
             if progress:
                 progress(done, len(listed))
         return vectors.take(rows, axis=0)
+
+    def document_tokens(self, text: str) -> DocumentTokens:
+        """The tokens of a text of any length, with their places; for late pooling.
+
+        Raises:
+            EmbeddingError: the weights are not installed.
+        """
+        encoding = _load(_ready(), self.runtime).tokenizer.encode(encodable(text), add_special_tokens=False)
+        starts, ends = zip(*encoding.offsets, strict=True) if encoding.offsets else ((), ())
+        return DocumentTokens(encoding.ids, sorted(starts), sorted(ends))  # reordered accents may leave them unordered
+
+    def token_vectors(self, windows: Sequence[Sequence[int]]) -> Iterator[NDArray[np.float32]]:
+        """The vectors ``(len(window) + 2, 384)`` of each window of token ids, between [CLS] and [SEP]; in order.
+
+        Raises:
+            EmbeddingError: the weights are not installed.
+        """
+        model = _load(_ready(), self.runtime)
+        first, last = model.tokenizer.encode("").ids
+        return model.in_order([np.array([first, *window, last], dtype=np.int64) for window in windows])
 
 
 @dataclass(frozen=True)
@@ -150,9 +177,20 @@ class _Model:
             places = by_length[length]
             yield from (places[start : start + size] for start in range(0, len(places), size))
 
+    def in_order(self, ids: list[Ids]) -> Iterator[NDArray[np.float32]]:
+        """The token vectors ``(l, 384)`` of each text, in order: few are in memory at a time."""
+        with ThreadPoolExecutor(_cores()) as pool:
+            for start in range(0, len(ids), _HELD):
+                yield from pool.map(lambda row: self.hidden(row[np.newaxis])[0], ids[start : start + _HELD])
+
+    def hidden(self, ids: Ids) -> NDArray[np.float32]:
+        """The token vectors ``(b, l, 384)`` of ``(b, l)`` ids."""
+        found: NDArray[np.float32] = self.session.run(None, {"input_ids": ids})[0]
+        return found
+
     def vectors(self, ids: Ids) -> Vectors:
         """Unit vectors of ``(b, l)`` ids: the mean over the tokens (all are real: nothing is padded)."""
-        hidden = self.session.run(None, {"input_ids": ids})[0]
+        hidden = self.hidden(ids)
         return unit_rows(np.stack([row.mean(axis=0, dtype=np.float64) for row in hidden]))
 
 
@@ -170,25 +208,28 @@ def _counter(path: Path) -> TokenCounter:
 
 
 @cache
-def _load(files: ModelFiles) -> _Model:
+def _load(files: ModelFiles, runtime: str = "onnxruntime") -> _Model:
     """Open the graph single-threaded, and the tokenizer without the truncation and padding it was saved with."""
-    import onnxruntime
     from tokenizers import Tokenizer
 
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    try:
-        session = onnxruntime.InferenceSession(str(files.graph), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's own errors have no common class but this
-        raise EmbeddingError(
-            f"onnxruntime cannot open {files.graph}: {error}. Remove its folder and try again."
-        ) from error
+    session = open_openvino(files.graph, _cores()) if runtime == "openvino" else _open_onnx(files.graph)
     tokenizer = Tokenizer.from_file(str(files.tokenizer))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     model = _Model(session, tokenizer, _BATCH_TOKENS)
     return model if _rows_are_independent(model.vectors) else _Model(session, tokenizer, batch_tokens=1)
+
+
+def _open_onnx(graph: Path) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's own errors have no common class but this
+        raise EmbeddingError(f"onnxruntime cannot open {graph}: {error}. Remove its folder and try again.") from error
 
 
 def _rows_are_independent(vectors: Callable[[Ids], Vectors]) -> bool:

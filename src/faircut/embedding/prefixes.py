@@ -36,6 +36,14 @@ _E5_INSTRUCT = (
 )  # fmt: skip
 _SEARCHING = "Represent this sentence for searching relevant passages: "
 _NOMIC = ("search_query: ", "search_document: ", "clustering: ", "model card of nomic-ai/nomic-embed-text-v1.5")
+_GEMMA = (
+    "task: search result | query: ", "title: none | text: ", "task: sentence similarity | query: ",
+    "model card of google/embeddinggemma-300m",
+)  # fmt: skip
+_QWEN = (
+    "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:", "", "",
+    "model card of Qwen/Qwen3-Embedding-0.6B",
+)  # fmt: skip
 
 FAMILIES: tuple[Family, ...] = (
     Family("*e5-*-instruct", *_E5_INSTRUCT),
@@ -45,10 +53,13 @@ FAMILIES: tuple[Family, ...] = (
     Family("bge-*-en*", _SEARCHING, "", "", "model card of BAAI/bge-small-en-v1.5"),
     Family("bge-*-zh*", "为这个句子生成表示以用于检索相关文章：", "", "", "model card of BAAI/bge-small-zh-v1.5"),
     Family("mxbai-embed-*", _SEARCHING, "", "", "model card of mixedbread-ai/mxbai-embed-large-v1"),
+    Family("snowflake-arctic-embed2*", "query: ", "", "", "model card of Snowflake/snowflake-arctic-embed-l-v2.0"),
     Family("snowflake-arctic-embed-*-v2.0", "query: ", "", "", "model card of Snowflake/snowflake-arctic-embed-m-v2.0"),
-    Family("snowflake-arctic-embed-*", _SEARCHING, "", "", "model card of Snowflake/snowflake-arctic-embed-s"),
-    Family("nomic-embed-text-*", *_NOMIC),
+    Family("snowflake-arctic-embed*", _SEARCHING, "", "", "model card of Snowflake/snowflake-arctic-embed-s"),
+    Family("nomic-embed-text*", *_NOMIC),
     Family("modernbert-embed-*", *_NOMIC),
+    Family("embeddinggemma*", *_GEMMA),
+    Family("qwen3-embedding*", *_QWEN),
     Family("gte-small", "", "", "", "model card of thenlper/gte-small"),
     Family("gte-base*", "", "", "", "model card of thenlper/gte-base"),
     Family("gte-large*", "", "", "", "model card of thenlper/gte-large"),

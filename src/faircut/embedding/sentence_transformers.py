@@ -14,8 +14,8 @@ import numpy as np
 
 from faircut.embedding.checks import checked_texts, checked_vectors, encodable, report_overlong, unit_rows
 from faircut.embedding.contract import Progress, Role, Vectors
+from faircut.embedding.own_tokenizer import by_length, counter_of, lengths_of, untruncated
 from faircut.embedding.prefixes import PRESETS, family_of
-from faircut.embedding.weights import cache_directory, write_to_cache
 from faircut.errors import EmbeddingError, SpecError
 from faircut.specs import spec_text
 from faircut.text.contract import TokenCounter
@@ -23,7 +23,6 @@ from faircut.text.contract import TokenCounter
 __all__ = ["PRESETS", "SentenceTransformers"]
 
 _BATCH_TOKENS = 4096
-_TOKENIZED_TOGETHER = 1024
 _OWN_PROMPTS: dict[Role, tuple[str, ...]] = {
     "query": ("query",),
     "passage": ("document", "passage", "corpus"),
@@ -73,7 +72,7 @@ class SentenceTransformers:
     @property
     def tokenizer(self) -> TokenCounter:
         """The model's own tokenizer, untruncated."""
-        return _counter(self._loaded.tokenizer.to_str(), self.model)
+        return counter_of(self._loaded.tokenizer.to_str(), self.model)
 
     @property
     def max_tokens(self) -> int:
@@ -108,11 +107,11 @@ class SentenceTransformers:
         places = {text: place for place, text in enumerate(dict.fromkeys(listed))}
         rows = np.array([places[text] for text in listed])
         prepared = [encodable(self.prefix(role) + text) for text in places]
-        lengths = loaded.lengths(prepared)
+        lengths = lengths_of(loaded.tokenizer, prepared)
         report_overlong([lengths[row] for row in rows], loaded.max_tokens, str(self))
         vectors = np.empty((len(prepared), loaded.dimensions), dtype=np.float32)
         done, shares = 0, np.bincount(rows)
-        for length, batch in _by_length(lengths, loaded.max_tokens):
+        for length, batch in by_length(lengths, loaded.max_tokens):
             part = loaded.encode([prepared[place] for place in batch], length)
             vectors[batch] = checked_vectors(part, len(batch), loaded.dimensions, str(self))
             done += int(shares[batch].sum())
@@ -139,14 +138,6 @@ class _Loaded:
     def special_tokens(self) -> int:
         return int(self.tokenizer.num_special_tokens_to_add(False))
 
-    def lengths(self, texts: list[str]) -> list[int]:
-        """Tokens of each text, special tokens included, uncut."""
-        found: list[int] = []
-        for start in range(0, len(texts), _TOKENIZED_TOGETHER):
-            some = self.tokenizer.encode_batch_fast(texts[start : start + _TOKENIZED_TOGETHER])
-            found += [len(encoding.ids) for encoding in some]
-        return found
-
     def encode(self, texts: list[str], length: int) -> Vectors:
         """Unit vectors of texts of equal length. The empty prompt keeps the model's default prompt away."""
         size = max(1, _BATCH_TOKENS // max(1, length))
@@ -155,14 +146,6 @@ class _Loaded:
         except RuntimeError as error:  # torch's class for all that goes wrong while it runs: memory, devices, shapes
             raise EmbeddingError(f"sentence-transformers failed on {len(texts)} texts: {error}.") from error
         return unit_rows(np.asarray(raw))
-
-
-def _by_length(lengths: list[int], max_tokens: int) -> list[tuple[int, list[int]]]:
-    """Places of texts by their length as the model sees it, the longest first."""
-    groups: dict[int, list[int]] = {}
-    for place, length in enumerate(lengths):
-        groups.setdefault(min(length, max_tokens), []).append(place)
-    return sorted(groups.items(), reverse=True)
 
 
 @cache
@@ -181,7 +164,7 @@ def _load(model_id: str, max_seq_length: int | None) -> _Loaded:
     model.float().eval()  # weights saved in half precision would give vectors that depend on the machine
     if max_seq_length is not None:
         model.max_seq_length = _within_positions(model, model_id, max_seq_length)
-    tokenizer = _untruncated(model, model_id)
+    tokenizer = _tokenizer(model, model_id)
     dimension = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
     return _Loaded(model, tokenizer, int(model.max_seq_length or 512), int(dimension()), _hash(model, tokenizer))
 
@@ -194,17 +177,14 @@ def _within_positions(model: Any, model_id: str, asked: int) -> int:
     return asked
 
 
-def _untruncated(model: Any, model_id: str) -> Any:
+def _tokenizer(model: Any, model_id: str) -> Any:
     """A copy of the model's tokenizer that neither cuts nor pads."""
     from tokenizers import Tokenizer
 
     own = getattr(model.tokenizer, "backend_tokenizer", model.tokenizer)
     if not isinstance(own, Tokenizer):
         raise EmbeddingError(f"{model_id!r} has no fast tokenizer, so its tokens cannot be counted exactly.")
-    copy = Tokenizer.from_str(own.to_str())
-    copy.no_truncation()
-    copy.no_padding()
-    return copy
+    return untruncated(own)
 
 
 def _hash(model: Any, tokenizer: Any) -> str:
@@ -216,15 +196,3 @@ def _hash(model: Any, tokenizer: Any) -> str:
         digest.update(f"{name} {tuple(tensor.shape)}".encode())
         digest.update(tensor.detach().cpu().contiguous().reshape(-1).numpy().data)
     return digest.hexdigest()[:16]
-
-
-@cache
-def _counter(tokenizer_json: str, model_id: str) -> TokenCounter:
-    """The counter of a tokenizer in memory; it is read from a file, so the file goes to the cache first."""
-    from faircut.text.tokens import load_tokenizer
-
-    data = tokenizer_json.encode()
-    path = cache_directory() / "tokenizers" / f"{sha256(data).hexdigest()[:16]}.json"
-    if not path.is_file() or path.read_bytes() != data:
-        write_to_cache(path, data)
-    return load_tokenizer(path, name=model_id)

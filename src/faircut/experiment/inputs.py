@@ -13,6 +13,7 @@ from faircut.evaluation.context import Passage, passage
 from faircut.evaluation.sampling import document_of
 from faircut.experiment.plan import Plan
 from faircut.questions import read_questions
+from faircut.questions.document_level import check_measures
 from faircut.records import Chunk, Document, Question, content_id
 from faircut.text.contract import TokenCounter, TokenIndex
 
@@ -74,9 +75,11 @@ def load_inputs(plan: Plan, advance: Callable[[str, int, int], None]) -> Inputs:
 
     Raises:
         DocumentError, QuestionError: with the place and what to do.
+        PlanError: a measure needs places of answers, and questions name only documents.
     """
     documents = _documents(plan.corpus, advance)
     questions = tuple(read_questions(plan.questions, documents))
+    check_measures([plan.measure, *plan.measures], questions)
     budget = EMBEDDERS.build(plan.budget_tokenizer).tokenizer
     return Inputs(documents, questions, budget, _corpus_id(documents), _questions_id(questions))
 

@@ -55,10 +55,7 @@ class PartStore:
         """What is known of a document, None where it is not finished."""
         with _errors(self.place, "read"):
             row = self.connection.execute("SELECT facts FROM parts WHERE key = ?", (key,)).fetchone()
-        if row is None:
-            return None
-        document, chunks, warned = json.loads(row[0])
-        return Part(document, chunks, tuple(warned))
+        return None if row is None else _part_of(row[0])
 
     def add_piece(self, key: str, number: int, piece: bytes) -> None:
         """Keep a piece of a document that is not finished; whole lines, see ``compressed``."""
@@ -80,13 +77,26 @@ class PartStore:
             self.connection.commit()
 
     def lines(self, key: str) -> Iterator[bytes]:
-        """The records of a document as JSON lines, some whole lines at a time."""
+        """The records of a document as JSON lines, some whole lines at a time.
+
+        Raises:
+            StoreError: a disk fault changed or lost some of them.
+        """
         with _errors(self.place, "read"):
             rows = self.connection.execute("SELECT rowid FROM pieces WHERE key = ? ORDER BY number", (key,)).fetchall()
+        records = 0
         for (row,) in rows:
             with _errors(self.place, "read"):
                 found = self.connection.execute("SELECT lines FROM pieces WHERE rowid = ?", (row,)).fetchone()
-            yield zlib.decompress(found[0])
+            try:
+                lines = zlib.decompress(found[0])
+            except (zlib.error, TypeError) as error:
+                raise _damaged(self.place, "a piece cannot be unpacked") from error
+            records += lines.count(b"\n")
+            yield lines
+        part = self.find(key)
+        if part is None or part.chunks != records:
+            raise _damaged(self.place, "records are missing")
 
     def keep_only(self, keys: Iterable[str]) -> None:
         """Forget all documents but these."""
@@ -218,6 +228,19 @@ def _refused(place: str, doing: str, error: sqlite3.Error) -> StoreError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreError(f"{place}: another job is writing here; wait for it or name another --out.")
-    if code in _DAMAGED:
-        return StoreError(f"{place}: damaged ({error}); use --fresh to begin anew.")
+    if code in (*_DAMAGED, sqlite3.SQLITE_ERROR):  # the second: the tables are not ours
+        return _damaged(place, error)
     return StoreError(f"{place}: cannot {doing}: {error}; {ADVICE}.")
+
+
+def _damaged(place: str, how: object) -> StoreError:
+    return StoreError(f"{place}: damaged ({how}); use --fresh to begin anew.")
+
+
+def _part_of(facts: str) -> Part | None:
+    """What was written of a finished document; None where a disk fault changed it, so that it is cut again."""
+    try:
+        document, chunks, warned = json.loads(facts)
+        return Part(str(document), int(chunks), tuple(map(str, warned)))
+    except (ValueError, TypeError):
+        return None

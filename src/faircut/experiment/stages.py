@@ -129,7 +129,8 @@ class RowRun:
         )
         sizes = self.inputs.budget.count_many([c.embedded_text for c in chunks])
         facts = self._chunk_facts(chunks, sizes, models, integrity) | {"cutting": cutting}
-        if not facts["is_control"] and not self.asks:  # a control is shuffled anew by every edit
+        is_cheap = not (self.asks or rewrites(self.chunker))  # with a model every edit would be paid for
+        if not facts["is_control"] and is_cheap:  # a control is shuffled anew by every edit
             facts["stability"] = stability_of(list(self.inputs.documents.values()), self.chunker, models).as_json()
         facts["uncut"] = sum(len(part) == 1 for part in by_document)
         self.store.write("chunks", key, chunk_table(chunks, sizes, self.inputs), facts)

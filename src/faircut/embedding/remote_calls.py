@@ -1,0 +1,202 @@
+"""Calls of ``/embeddings`` of an OpenAI-compatible server: a batch of texts in, its vectors out, retried and checked.
+
+Comes in: an endpoint and texts that fit. Goes out: unit vectors, each with the place of its text, or a typed error.
+What fits into a batch is left to ``remote.py``; keys, timeouts and limits of size are those of ``faircut.llm``.
+"""
+
+import base64
+import binascii
+import json
+import re
+import time
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faircut.embedding.checks import unit_rows
+from faircut.embedding.contract import Vectors
+from faircut.errors import EmbeddingError, LlmError
+from faircut.llm.attempts import RetryPolicy
+from faircut.llm.endpoint import Endpoint
+from faircut.llm.exchange import Exchange
+from faircut.llm.faults import Fault
+
+__all__ = ["Answered", "Connection", "Refused", "in_our_words"]
+
+RETRY = RetryPolicy()
+_TOO_LARGE = re.compile(
+    r"too (long|large|many|big)|exceed|maximum|longer than|larger than|at most|context (length|size|window)|batch size"
+)
+_TOO_LARGE_500 = re.compile(r"(input|text|prompt|batch)[^.]*too (long|large)|context (length|size|window)|batch size")
+"""How servers say that a text or a batch is too large; some say it with status 500, which else is tried again."""
+
+
+class Refused(Exception):  # noqa: N818  # never leaves this package
+    """The server does not take this batch; ``too_large`` when it says that a text or the batch is too long."""
+
+    def __init__(self, message: str, *, too_large: bool) -> None:
+        super().__init__(message)
+        self.message, self.too_large = message, too_large
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What came back for a batch: unit vectors ``(n, d)``, and the places whose numbers are no vector."""
+
+    vectors: Vectors
+    unusable: tuple[int, ...]
+
+
+class Connection:
+    """A connection to an endpoint, to be used in a ``with``; it learns what the server takes.
+
+    Args:
+        endpoint: the server and the model.
+        dimensions: the length that every vector must have.
+        ask_dimensions: whether the server is told so; else only once it gave longer vectors.
+
+    Raises:
+        EmbeddingError: the openai package is not installed, or there is no key where one is needed.
+    """
+
+    def __init__(self, endpoint: Endpoint, dimensions: int, *, ask_dimensions: bool) -> None:
+        try:
+            self._exchange = Exchange(endpoint)
+        except LlmError as error:
+            raise EmbeddingError(in_our_words(str(error))) from error
+        self._model, self._dimensions, self._ask_dimensions = endpoint.model, dimensions, ask_dimensions
+        self._format: Literal["base64", "float"] = "base64"
+
+    def __enter__(self) -> "Connection":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._exchange.close()
+
+    @property
+    def where(self) -> str:
+        """The server and the model, in words."""
+        return self._exchange.where
+
+    def ask(self, texts: list[str]) -> Answered:
+        """The vectors of a batch; what may pass is tried again as ``RETRY`` says.
+
+        Raises:
+            Refused: the server does not take this batch.
+            EmbeddingError: there is no answer, or none that can be used.
+        """
+        tries = billed = 0
+        while True:
+            try:
+                return self._send(texts)
+            except Fault as fault:
+                if self._learn(fault):
+                    continue
+                if (refused := _refusal(fault)) is not None:
+                    raise refused from None
+                tries, billed = tries + 1, billed + fault.unknown
+                if not fault.retry or tries >= RETRY.attempts or billed >= RETRY.billed_attempts:
+                    raise EmbeddingError(in_our_words(fault.message)) from None
+                _pause(fault, tries)
+
+    def _send(self, texts: list[str]) -> Answered:
+        exchange = self._exchange
+        wanted = {"dimensions": self._dimensions} if self._ask_dimensions else {}
+        with exchange._faults():
+            creating = exchange._client.embeddings.with_streaming_response.create
+            with creating(model=self._model, input=texts, encoding_format=self._format, **wanted) as response:
+                kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+                raw = response.read()
+        rows = self._rows(exchange._json(kind, raw.decode("utf-8", "replace")), len(texts))
+        return self._checked(rows)
+
+    def _learn(self, fault: Fault) -> bool:
+        """Whether the call is worth saying in another way: without what the server complains of."""
+        said = fault.complaint.lower()
+        if self._format == "base64" and ("encoding_format" in said or "base64" in said):
+            self._format = "float"
+            return True
+        return False
+
+    def _rows(self, answer: dict[str, Any], count: int) -> list[NDArray[np.float64] | None]:
+        """The numbers of each text, put in the order of the texts; None where they are no numbers."""
+        data = answer.get("data")
+        if not isinstance(data, list) or len(data) != count:
+            found = f"{len(data)} vectors" if isinstance(data, list) else "an answer without vectors"
+            raise self._unusable(f"{found} for {count} texts")
+        if not all(isinstance(row, dict) for row in data):
+            raise self._unusable("an answer whose rows are no vectors")
+        places = [row.get("index", place) for place, row in enumerate(data)]
+        if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
+            raise self._unusable("vectors whose numbers (index) do not say which text they belong to")
+        by_place = dict(zip(places, data, strict=True))
+        return [_numbers(by_place[place].get("embedding")) for place in range(count)]
+
+    def _checked(self, rows: list[NDArray[np.float64] | None]) -> Answered:
+        lengths = {len(row) for row in rows if row is not None}
+        if wrong := sorted(lengths - {self._dimensions}):
+            if not self._ask_dimensions and min(wrong) > self._dimensions:
+                self._ask_dimensions = True  # longer than stated: the server may be able to shorten them
+                raise Fault("unusable", "", retry=True)
+            raise EmbeddingError(
+                f"{self.where} gave vectors of {wrong[0]} numbers, the spec says {self._dimensions}; "
+                f"write dimensions={wrong[0]}, or name another model."
+            )
+        sound = np.zeros((len(rows), self._dimensions), dtype=np.float64)
+        good = np.zeros(len(rows), dtype=bool)
+        for place, row in enumerate(rows):
+            if row is not None and np.isfinite(row).all() and (length := np.abs(row).max(initial=0.0)) > 0:
+                sound[place], good[place] = row / length, True  # by its largest first: squares could overflow
+        return Answered(unit_rows(sound), tuple(np.flatnonzero(~good).tolist()))
+
+    def _unusable(self, what: str) -> Fault:
+        return Fault("unusable", f"{self.where} gave {what}.", retry=True, unknown=True)
+
+
+def _numbers(given: object) -> NDArray[np.float64] | None:
+    """The numbers of one vector, from JSON or from base64 of little-endian float32."""
+    try:
+        if isinstance(given, str):
+            return np.frombuffer(base64.b64decode(given, validate=True), dtype="<f4").astype(np.float64)
+        if isinstance(given, list) and given and not any(isinstance(value, (str, bool)) for value in given):
+            row = np.array(given, dtype=np.float64)
+            return row if row.ndim == 1 else None
+    except (ValueError, TypeError, OverflowError, binascii.Error):
+        return None
+    return None
+
+
+def _refusal(fault: Fault) -> Refused | None:
+    """The refusal of this batch alone, where the fault is one."""
+    said = _said(fault.complaint)
+    if fault.fatal or not (fault.kind == "refused" or _TOO_LARGE_500.search(said)):
+        return None
+    too_large = " (413" in fault.message or bool(_TOO_LARGE.search(said))
+    return Refused(in_our_words(fault.message), too_large=too_large)
+
+
+def _said(complaint: str) -> str:
+    try:
+        return json.dumps(json.loads(complaint)).lower()
+    except ValueError:
+        return complaint.lower()
+
+
+def _pause(fault: Fault, tries: int) -> None:
+    if fault.wait is not None and fault.wait > RETRY.longest_wait:
+        raise EmbeddingError(
+            f"{fault.message} It asks to wait {fault.wait:,.0f} s; run again then, what was embedded is kept."
+        )
+    time.sleep(RETRY.pause(tries) if fault.wait is None else fault.wait)
+
+
+def in_our_words(message: str) -> str:
+    """An error of the language models' client, with the parameter of a spec instead of its option."""
+    return message.replace("asking a language model", "this embedder").replace("--api-key-env NAME", "key_env").replace(
+        "--api-key-env", "key_env"
+    )  # fmt: skip
