@@ -1,7 +1,8 @@
 """``questions.jsonl[.gz]`` -> questions whose evidence was checked against the documents.
 
-A line has ``id``, ``question``, ``gold`` (a list of ``{document, start, end}`` or ``{document, quote}``) and optional
-``gold_is`` (``all``, ``any``) and ``within``. All problems are found before one error tells them. Nothing is searched.
+A line has ``id``, ``question``, ``gold`` (a list of ``{document, start, end}``, ``{document, quote}`` or ``{document,
+whole: true}``) and optional ``gold_is`` (``all``, ``any``), ``within`` and ``label``. All problems are found before one
+error tells them. Nothing is searched.
 """
 
 import warnings
@@ -14,10 +15,14 @@ from typing import Any, Literal, TypeGuard, cast
 from faircut.documents.jsonl import LineError, numbered_lines, parse_object, write_lines
 from faircut.errors import FaircutWarning, QuestionError
 from faircut.files import is_utf8
+from faircut.questions.document_level import WholeDocument
 from faircut.questions.locate import find_loosely, find_quote
 from faircut.records import Document, Evidence, Question, Span
 
-__all__ = ["read_questions", "write_questions"]
+__all__ = ["SMOKE_TEST", "question_object", "read_questions", "write_questions"]
+
+SMOKE_TEST = "smoke test"
+"""The ``label`` of questions that were made without a model or a person."""
 
 _MAX_HINT = 2000  # characters of a quote for which other white space is tried
 
@@ -31,7 +36,8 @@ def read_questions(path: str | Path, documents: Mapping[str, Document], *, shown
         shown: problems that the error lists; the others are counted.
 
     Warns:
-        FaircutWarning: blank evidence beside other evidence of the same question was left out; says where.
+        FaircutWarning: blank evidence beside other evidence of the same question was left out; says where. Questions
+            have the label of a smoke test; says how many.
 
     Raises:
         QuestionError: the file cannot be read, has no questions, or some do not fit the documents: each problem with
@@ -42,6 +48,8 @@ def read_questions(path: str | Path, documents: Mapping[str, Document], *, shown
     check.raise_if_any()
     if check.blank:
         warnings.warn(_about_blank(check.blank), FaircutWarning, stacklevel=2)
+    if check.smoke_tests:
+        warnings.warn(_about_smoke_tests(check.smoke_tests, len(questions)), FaircutWarning, stacklevel=2)
     return questions
 
 
@@ -51,17 +59,24 @@ def write_questions(path: str | Path, questions: Iterable[Question]) -> None:
     Raises:
         StoreError: it cannot be written.
     """
-    write_lines(Path(path), map(_to_object, questions))
+    write_lines(Path(path), map(question_object, questions))
 
 
-def _to_object(question: Question) -> dict[str, Any]:
-    gold = [{"document": e.document_id, "start": e.span.start, "end": e.span.end} for e in question.evidence]
+def question_object(question: Question) -> dict[str, Any]:
+    """The JSON object of one question."""
+    gold = [_gold_object(piece) for piece in question.evidence]
     value: dict[str, Any] = {"id": question.id, "question": question.text, "gold": gold}
     if len(gold) > 1 or question.match != "all":
         value["gold_is"] = question.match
     if question.within is not None:
         value["within"] = question.within
     return value
+
+
+def _gold_object(piece: Evidence) -> dict[str, Any]:
+    if isinstance(piece, WholeDocument):
+        return {"document": piece.document_id, "whole": True}
+    return {"document": piece.document_id, "start": piece.span.start, "end": piece.span.end}
 
 
 @dataclass
@@ -74,6 +89,7 @@ class _Check:
     problems: list[str] = field(default_factory=list)
     unshown: int = 0
     blank: list[str] = field(default_factory=list)
+    smoke_tests: int = 0
     place: str = ""
 
     def questions(self) -> Iterable[Question]:
@@ -127,6 +143,7 @@ class _Check:
         within = self._within(value.get("within"))
         match = self._match(value.get("gold_is"))
         evidence = self._gold(value.get("gold"), within)
+        self.smoke_tests += value.get("label") == SMOKE_TEST
         if len(self.problems) + self.unshown > before:
             return None
         return Question(identity, text, tuple(evidence), match, within)
@@ -199,6 +216,8 @@ class _Check:
                 f'{what} is in {document.id!r}, but "within" limits the search to {within!r}; change one of them.'
             )
             return None
+        if one.get("whole") is True:
+            return WholeDocument(document.id, Span(0, len(document.text)))
         span = self._span(what, one, document)
         return Evidence(document.id, span) if span else None
 
@@ -247,6 +266,13 @@ def _about_blank(places: list[str]) -> str:
     more = f" and {len(places) - 3} more" if len(places) > 3 else ""
     questions = f"{len(places)} question{'s' if len(places) > 1 else ''}"
     return f"evidence that is only white space was left out of {questions}: {'; '.join(places[:3])}{more}."
+
+
+def _about_smoke_tests(count: int, total: int) -> str:
+    return (
+        f"{count:,} of {total:,} questions are a smoke test, made by blanking words and naming headings: they show "
+        "that everything runs, not which chunker is better."
+    )
 
 
 def _is_offset(value: Any) -> TypeGuard[int]:

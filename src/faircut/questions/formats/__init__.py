@@ -1,0 +1,183 @@
+"""Foreign question files: which format a file has, its questions with checked evidence, and writing them back.
+
+A new format is one file and one name in ``FORMATS``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from faircut.documents.jsonl import LineError, numbered_lines, parse_object
+from faircut.errors import PlanError, QuestionError, nearest
+from faircut.questions.check import Placed
+from faircut.questions.formats.beir import BEIR
+from faircut.questions.formats.chroma import CHROMA
+from faircut.questions.formats.contract import Format, Peek, Problems
+from faircut.questions.formats.json_text import json_value
+from faircut.questions.formats.legalbench_rag import LEGALBENCH_RAG
+from faircut.questions.formats.llamaindex import LLAMAINDEX
+from faircut.questions.formats.native import NATIVE
+from faircut.questions.formats.pairs import PAIRS, TABLE, TABLE_EXTENSIONS
+from faircut.questions.formats.ragas import RAGAS
+from faircut.questions.formats.resolve import resolve
+from faircut.questions.formats.squad import SQUAD
+from faircut.questions.formats.table_rows import table_rows
+from faircut.records import Document, Question
+
+__all__ = ["FORMATS", "Reading", "find_format", "format_named", "read_foreign", "write_foreign"]
+
+FORMATS: tuple[Format, ...] = (NATIVE, SQUAD, BEIR, CHROMA, LEGALBENCH_RAG, RAGAS, LLAMAINDEX, PAIRS, TABLE)
+"""Of several that suit a file, the first is taken."""
+
+
+WITHIN = "limits of the search to one document (within): only the native form has them"
+"""What other formats leave out of a question."""
+
+
+@dataclass
+class Reading:
+    """A file that was read.
+
+    Attributes:
+        format: what it was taken for.
+        placed: its questions with their places in the file.
+        documents: those that the evidence is in: the corpus, or the texts that the file brought along.
+        own_documents: whether they came with the file.
+        left_out: what the file has and faircut's records cannot say, by reason.
+        notes: what was mended, by what it was.
+        problems: what is wrong; questions with a problem are not in ``placed``.
+    """
+
+    format: Format
+    placed: list[Placed]
+    documents: Mapping[str, Document]
+    own_documents: bool
+    left_out: Mapping[str, int]
+    notes: Mapping[str, int]
+    problems: Problems
+
+    questions: list[Question] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.questions = [one.question for one in self.placed]
+
+
+def read_foreign(
+    path: Path, documents: Mapping[str, Document] | None, *, form: Format | None = None, shown: int = 20
+) -> Reading:
+    """Read questions of any format.
+
+    Args:
+        path: the file or folder.
+        documents: the corpus by id; None takes the texts that the file brings along (SQuAD, BEIR, LlamaIndex).
+        form: the format; None finds it by a look at the file.
+        shown: problems that are kept in words; the others are counted.
+
+    Raises:
+        QuestionError: the file cannot be read at all, its format is not known, or it needs a corpus.
+    """
+    form = form or find_format(path)
+    problems = Problems(path, shown)
+    contents = form.reads(path, problems)
+    if documents is None and contents.rows and not contents.documents:
+        raise QuestionError(f"{path}: the format {form.name} has no documents of its own; name them with --corpus.")
+    known = documents if documents is not None else _unique(contents.documents, path, problems)
+    resolved = resolve(contents.rows, known, problems)
+    if not contents.rows and not problems.total:
+        problems.add(
+            str(path), f"there are no questions in this file (read as {form.name}); name its format with --from."
+        )
+    own = documents is None
+    return Reading(form, resolved.placed, known, own, contents.left_out, dict(resolved.notes), problems)
+
+
+def _unique(documents: Sequence[Document], path: Path, problems: Problems) -> dict[str, Document]:
+    known: dict[str, Document] = {}
+    for document in documents:
+        if known.setdefault(document.id, document) is not document:
+            problems.add(str(path), f"two documents have the id {document.id!r}; rename one.")
+    return known
+
+
+def write_foreign(
+    path: Path, form: Format, questions: Sequence[Question], documents: Mapping[str, Document]
+) -> dict[str, int]:
+    """Write questions in a format; gives what could not be said in it, by reason.
+
+    Raises:
+        PlanError: the format is only read, or the file's name has another ending.
+        StoreError: it cannot be written.
+    """
+    if form.writes is None:
+        raise PlanError(f"the format {form.name} is only read; possible: {', '.join(_written())}.")
+    if form.extensions and not path.name.lower().endswith(form.extensions):
+        raise PlanError(f"{path}: a file of the format {form.name} ends in {' or '.join(form.extensions)}; rename it.")
+    left_out = form.writes(path, questions, documents)
+    limited = sum(question.within is not None for question in questions)
+    if limited and form is not NATIVE:
+        left_out[WITHIN] = limited
+    return left_out
+
+
+def _written() -> list[str]:
+    return [form.name for form in FORMATS if form.writes is not None]
+
+
+# ---------------------------------------------------------------- which format
+
+
+def format_named(name: str) -> Format:
+    """The format of this name.
+
+    Raises:
+        PlanError: there is none.
+    """
+    found = next((form for form in FORMATS if form.name == name), None)
+    if found is None:
+        raise PlanError(f"no format {name!r}{nearest(name, [form.name for form in FORMATS])}")
+    return found
+
+
+def find_format(path: Path) -> Format:
+    """The format of a file, by its name and the names in it.
+
+    Raises:
+        QuestionError: it cannot be read, or is none of them.
+    """
+    peek = _peek(path)
+    found = next((form for form in FORMATS if form.suits(peek)), None)
+    if found is None:
+        keys = ", ".join(map(repr, sorted(peek.keys)[:8])) or "nothing"
+        known = "; ".join(f"{form.name}: {form.about}" for form in FORMATS)
+        raise QuestionError(f"{path}: not a known form of questions: found {keys}. Known are {known}.")
+    return found
+
+
+def _peek(path: Path) -> Peek:
+    if path.is_dir():
+        return Peek("folder", frozenset(one.name for one in path.iterdir()))
+    name = path.name.lower()
+    if name.endswith((".jsonl", ".jsonl.gz")):
+        return Peek("lines", _first_line(path))
+    if name.endswith(TABLE_EXTENSIONS):
+        return Peek("table", frozenset(next((set(cells) for _, cells in table_rows(path)), set())))
+    value = json_value(path)
+    if isinstance(value, list):
+        return Peek("list", _keys(value[0] if value else None))
+    return Peek("object", _keys(value))
+
+
+def _first_line(path: Path) -> frozenset[str]:
+    try:
+        return _keys(parse_object(next(numbered_lines(path))[1]))
+    except StopIteration:
+        raise QuestionError(f"{path}: the file is empty; write one question a line.") from None
+    except LineError as error:
+        raise QuestionError(f"{error.place(path)}: {error}.") from error
+    except ValueError as error:
+        raise QuestionError(f"{path}:1: {error}; mend the line.") from None
+
+
+def _keys(value: Any) -> frozenset[str]:
+    return frozenset(value) if isinstance(value, dict) else frozenset()

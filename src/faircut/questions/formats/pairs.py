@@ -1,0 +1,115 @@
+"""Pairs of a question and the text that answers it: a JSON list, or a table (CSV, TSV, spreadsheet).
+
+JSON: ``question``, ``ground_truth_chunk``, ``source_file``. Table: a column of questions, one of quotes, and one of
+documents where there is one. The quotes are looked for in the documents.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from faircut.questions.document_level import is_document_level
+from faircut.questions.formats.contract import Contents, Format, Peek, Piece, Problems, Row
+from faircut.questions.formats.json_text import as_text, records_in, write_json
+from faircut.questions.formats.table_rows import DELIMITED, SPREADSHEETS, table_rows, write_csv
+from faircut.records import Document, Question
+
+__all__ = ["PAIRS", "TABLE"]
+
+_ASKED = ("question", "query", "frage")
+_QUOTES = ("quote", "ground_truth_chunk", "evidence", "reference", "passage", "answer_text", "zitat")
+_DOCUMENTS = ("document", "source_file", "source", "file", "file_name", "document_id", "dokument")
+
+
+def _read_list(path: Path, problems: Problems) -> Contents:
+    contents = Contents()
+    for place, value in records_in(path):
+        if not isinstance(value, dict):
+            problems.add(place, "expected an object with question, ground_truth_chunk and source_file; drop it.")
+        else:
+            _add(contents, problems, place, value)
+    return contents
+
+
+def _read_table(path: Path, problems: Problems) -> Contents:
+    contents = Contents()
+    for place, cells in table_rows(path):
+        if not set(cells) & {*_ASKED} or not set(cells) & {*_QUOTES}:
+            found = ", ".join(repr(name) for name in list(cells)[:8])
+            problems.add(
+                place, f"the columns are {found}; name one of them question and one quote (and one document, if any)."
+            )
+            return contents
+        _add(contents, problems, place, cells)
+    return contents
+
+
+def _add(contents: Contents, problems: Problems, place: str, value: Mapping[str, Any]) -> None:
+    asked, quote = as_text(value, *_ASKED), as_text(value, *_QUOTES)
+    if not asked or not quote:
+        lacking = f"{'question' if not asked else 'quote'}"
+        problems.add(place, f"the {lacking} is missing or blank; write one or drop the row.")
+        return
+    piece = Piece(as_text(value, *_DOCUMENTS).strip() or None, quote=quote)
+    contents.rows.append(Row(place, asked, (piece,), as_text(value, "id")))
+
+
+def _single(questions: Sequence[Question], contents: Contents) -> list[Question]:
+    """The questions with one piece of evidence, or with alternatives; the others are counted."""
+    kept = []
+    for question in questions:
+        if is_document_level(question) or (question.match == "all" and len(question.evidence) > 1):
+            contents.leave_out("questions without a place, or that need several places together")
+        else:
+            kept.append(question)
+    return kept
+
+
+def _write_list(path: Path, questions: Sequence[Question], documents: Mapping[str, Document]) -> dict[str, int]:
+    contents = Contents()
+    keys = ("question", "ground_truth_chunk", "source_file")
+    write_json(path, [dict(zip(keys, row, strict=True)) for row in _rows(questions, documents, contents)])
+    return contents.left_out
+
+
+def _write_table(path: Path, questions: Sequence[Question], documents: Mapping[str, Document]) -> dict[str, int]:
+    contents = Contents()
+    write_csv(path, ("question", "quote", "document"), _rows(questions, documents, contents))
+    return contents.left_out
+
+
+def _rows(
+    questions: Sequence[Question], documents: Mapping[str, Document], contents: Contents
+) -> list[tuple[str, str, str]]:
+    """Question, quote and document; of alternatives the first."""
+    rows = []
+    for question in _single(questions, contents):
+        piece = question.evidence[0]
+        if len(question.evidence) > 1:
+            contents.leave_out("questions whose further alternatives were left out")
+        rows.append(
+            (question.text, documents[piece.document_id].text[piece.span.start : piece.span.end], piece.document_id)
+        )
+    return rows
+
+
+def _has_pairs(peek: Peek) -> bool:
+    return bool(peek.keys & {*_ASKED}) and bool(peek.keys & {*_QUOTES})
+
+
+PAIRS = Format(
+    "pairs",
+    "a JSON list of question, ground_truth_chunk, source_file",
+    lambda peek: peek.shape == "list" and _has_pairs(peek),
+    _read_list,
+    _write_list,
+)
+TABLE = Format(
+    "table",
+    "CSV, TSV or a spreadsheet with the columns question and quote, and document where there is one",
+    lambda peek: peek.shape == "table",
+    _read_table,
+    _write_table,
+    DELIMITED,
+)
+TABLE_EXTENSIONS = (*DELIMITED, *SPREADSHEETS)
