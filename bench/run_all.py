@@ -10,7 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 SCRIPTS = (
     "demo", "sentences", "chunking_speed", "overhead", "chroma", "presets", "pdf_speed", "pdf_headings", "topics", "auto",
-    "hybrid_optimal", "retrieval", "causes", "report_size",
+    "hybrid_optimal", "retrieval", "causes", "report_size", "llm_cuts_cost", "cosines", "pictures",
 )  # fmt: skip
 
 

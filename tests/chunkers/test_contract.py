@@ -11,8 +11,10 @@ import pytest
 import regex
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from scripted_model import WildModel
 
-from faircut.chunkers import BUILT_IN, CHUNKERS, build
+from faircut.chunkers import BUILT_IN, CHUNKERS, MODEL_MADE, build
+from faircut.chunkers.asking import rewrites
 from faircut.chunkers.contract import Models
 from faircut.documents.markdown import markdown_blocks
 from faircut.documents.plain import plain_blocks
@@ -51,7 +53,7 @@ class HashedVectors:
 @pytest.fixture(scope="module")
 def models():
     tokenizer = Minilm().tokenizer
-    return Models.of(HashedVectors(tokenizer))
+    return Models.of(HashedVectors(tokenizer), WildModel())
 
 
 # ---------------------------------------------------------------- the chunkers
@@ -75,13 +77,13 @@ def ceiling(chunker):
 
 CHUNKERS_OF_ALL_SIZES = {
     spec: [build(spec), *(resized(build(spec), size) for size in (Size(24), Size(90, "c"), Size(16, "w"), Size(7)))]
-    for spec in (*BUILT_IN, "shuffled(sentence)")
+    for spec in (*BUILT_IN, "shuffled(sentence)", *(spec for spec in MODEL_MADE if not rewrites(build(spec))))
 }
 every_chunker = pytest.mark.parametrize("spec", list(CHUNKERS_OF_ALL_SIZES))
 
 
 def test_every_registered_chunker_is_among_the_tested():
-    tested = {type(build(spec)) for spec in BUILT_IN}
+    tested = {type(build(spec)) for spec in (*BUILT_IN, *MODEL_MADE)}  # those that rewrite: test_propositions.py
     foreign = {c for c in CHUNKERS.classes if getattr(c, "prefix", None)}  # needs the user's function: test_python.py
     assert tested | foreign == set(CHUNKERS.classes)
     assert {preset.name for preset in CHUNKERS.presets} <= set(BUILT_IN)

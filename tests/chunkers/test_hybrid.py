@@ -121,3 +121,12 @@ def test_what_cannot_be_is_refused_before_any_work(models):
     for spec in ("hybrid(min=900c)", "hybrid(min=20t)", "hybrid(min=1.5)", "hybrid(threshold=7.0)", "hybrid(whole=x)"):
         with pytest.raises(SpecError):
             build(spec)
+
+
+@pytest.mark.parametrize("least", ["0.0", "1c"])
+def test_without_a_minimum_long_text_is_cut_and_nothing_is_lost(models, least):
+    chunker = build(f"hybrid(min={least}, max=60c, threshold=1.0)")
+    document = markdown(" ".join(CATS) + "\n\n" + TABLE + "\n" + "x" * 300)
+    chunks = chunker.chunk(document, models)
+    assert len(chunks) > 10
+    assert audit(document, chunks, models, ceiling=chunker.max).ok

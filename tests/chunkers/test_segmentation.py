@@ -168,3 +168,9 @@ def test_a_wanted_cut_is_made_only_where_no_stronger_boundary_is_near():
     furthest = np.full(12, 12)
     assert strongest_first(until, ranks, furthest, least=3, wanted=ranks < 6) == [0, 4, 9]
     assert strongest_first(until, ranks, furthest, least=3) == [0]
+
+
+@pytest.mark.parametrize("wishes", [None, np.ones(5, dtype=bool)])
+def test_strongest_first_needs_no_least(wishes):
+    until, furthest = np.array([0.0, 0, 2, 2, 3, 4]), np.arange(1, 6)  # the first of them has no length
+    assert strongest_first(until, np.zeros(5), furthest, least=0, wanted=wishes) == [0, 1, 2, 3, 4]

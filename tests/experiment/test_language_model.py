@@ -138,3 +138,17 @@ def test_a_job_asks_once_for_each_document_goes_on_where_it_stopped_and_needs_a_
     assert done.exit_code == 0, done.output
     assert len((tmp_path / "c.jsonl").read_text().splitlines()) > 5
     assert sum(server.paid.values()) == 3
+
+
+def test_the_audit_command_asks_the_model_and_counts_what_it_gave(server, small, tmp_path):
+    assert "--llm URL" in str(invoke("audit", small / "corpus", "-c", "propositions").exception)
+    server.text = lambda body: json.dumps({"statements": [{"text": "Martians came.", "sentences": [1]}]})
+    options = ["--llm", server.url, "--model", "tiny", "--answers", tmp_path / "a.sqlite"]
+    call = ["audit", small / "corpus", "-c", "propositions", *options]
+    assert "to ask" in invoke(*call, "--dry-run").output
+    assert server.bodies == []
+    done = invoke(*call, "--json", "--strict")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)["propositions"]
+    assert found["unfaithful"] == found["statements"] > 0 == found["lost"]
+    assert found["stability"] is None

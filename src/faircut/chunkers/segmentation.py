@@ -203,6 +203,7 @@ def strongest_first(
     count = len(ranks)
     cuts = [0, count]
     room = np.minimum(until[:-1] - until[0], until[-1] - until[:-1]) >= least  # to both ends of the sequence
+    room[:1] = False  # the first unit begins a segment anyway; with a least of 0 there would be room before it
     order = np.argsort(ranks, kind="stable")
     if wanted is not None:
         lowest = wanted & room & lowest_within(np.where(room, ranks, np.inf), until[:-1], least)

@@ -5,23 +5,28 @@ For chunkers, or (all but the last) for a file of chunks of any tool.
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from faircut.cli.console import complain, path_from, progress_display
+from faircut.cli.llm_options import LlmOptions, with_llm_options
 from faircut.report.safe import printable
 
 if TYPE_CHECKING:
     from faircut.evaluation.audit import Integrity
     from faircut.evaluation.stability import Stability
+    from faircut.llm import ChatModel
 
 __all__ = ["audit"]
 
 
+@with_llm_options
 def audit(
+    llm: LlmOptions,
     path: Annotated[str, typer.Argument(help="The documents: a file, a folder, a glob or corpus.jsonl[.gz].")],
     chunker: Annotated[
         list[str] | None, typer.Option("--chunker", "-c", help="A chunker's spec; give it for each.")
@@ -53,7 +58,11 @@ def audit(
 
     if not chunker and not chunks:
         raise PlanError("nothing to audit: name a --chunker, or a file of chunks with --chunks.")
-    found = list(_audits(path, chunker or [], chunks, ceiling, embedder, stability=stability))
+    with llm.build() if llm.url or llm.model else nullcontext() as model:
+        if llm.dry_run:
+            _estimate(llm, path, embedder, chunker or [], model)
+            return
+        found = list(_audits(path, chunker or [], chunks, ceiling, embedder, model, stability=stability))
     if as_json:
         typer.echo(json.dumps({one.name: _json(one) for one in found}, indent=1))
     else:
@@ -72,28 +81,54 @@ class _Audited:
     stability: "Stability | None" = None
 
 
+def _estimate(llm: LlmOptions, source: str, embedder: str, chunkers: list[str], model: "ChatModel | None") -> None:
+    """Say what the language model would be asked first, and ask nothing."""
+    from faircut.documents import read_corpus
+    from faircut.experiment.asking import check_language_model, first_requests
+
+    check_language_model(chunkers, is_named=model is not None)
+    if model is None:
+        typer.echo("no chunker asks a language model")
+    else:
+        llm.show_estimate(model, first_requests([(embedder, spec) for spec in chunkers], read_corpus(source)))
+
+
 def _audits(
-    path: str, chunkers: list[str], chunks: Path | None, ceiling: str | None, embedder: str, *, stability: bool
+    path: str,
+    chunkers: list[str],
+    chunks: Path | None,
+    ceiling: str | None,
+    embedder: str,
+    model: "ChatModel | None",
+    *,
+    stability: bool,
 ) -> Iterator[_Audited]:
     from faircut.chunkers import build
-    from faircut.chunkers.contract import Models
+    from faircut.chunkers.asking import needs_language_model, rewrites
+    from faircut.chunkers.contract import Models, Tally
     from faircut.documents import read_corpus
     from faircut.embedding import EMBEDDERS
     from faircut.evaluation.audit import audit as audited
     from faircut.evaluation.audit import total
     from faircut.evaluation.stability import stability_of
+    from faircut.experiment.asking import check_language_model
 
+    check_language_model(chunkers, is_named=model is not None)
     cutters = {spec: build(spec) for spec in chunkers}
     size = _size(ceiling)
-    models = Models.of(EMBEDDERS.build(embedder))
+    models = Models.of(EMBEDDERS.build(embedder), model)
     documents = list(read_corpus(path))
     with progress_display() as advance:
         for spec, cutter in cutters.items():
             parts = []
             for count, document in enumerate(documents, 1):
-                parts.append(audited(document, cutter.chunk(document, models), models, ceiling=size or _own(cutter)))
+                tally = Tally()
+                made = cutter.chunk(document, replace(models, tally=tally))
+                most, rewritten = size or _own(cutter), rewrites(cutter)
+                parts.append(audited(document, made, models, ceiling=most, tally=tally, rewritten=rewritten))
                 advance(f"audit {spec}", count, len(documents))
-            stable = stability_of(documents, cutter, models) if stability else None
+            measured = stability and not (needs_language_model(cutter) or rewrites(cutter))  # edits would be paid for
+            stable = stability_of(documents, cutter, models) if measured else None
             yield _Audited(spec, total(parts), stable)
     if chunks:
         by_document = _by_document(chunks, [d.id for d in documents])

@@ -6,16 +6,19 @@ Documents that cannot be cut are told at the end; all others are written. The wo
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from faircut.cli.console import check_outside, complain, complain_lines, job_display, path_from
+from faircut.cli.llm_options import LlmOptions, with_llm_options
 from faircut.report.safe import printable
 
 if TYPE_CHECKING:
     from faircut.experiment.job import ChunkJob, Outcome
+    from faircut.llm import ChatModel
 
 __all__ = ["chunk"]
 
@@ -23,7 +26,9 @@ SOME_FAILED = 3
 """The exit code when documents failed; all others are written."""
 
 
+@with_llm_options
 def chunk(
+    llm: LlmOptions,
     path: Annotated[str, typer.Argument(help="A file, a folder, a glob or corpus.jsonl[.gz].")],
     chunker: Annotated[
         str, typer.Option("--chunker", "-c", help="How to cut: a spec, see `faircut list`.")
@@ -56,10 +61,26 @@ def chunk(
 
     _check_out(out, path)
     settings: dict[str, Any] = {"chunker": chunker, "embedder": embedder, "workers": workers, "timeout": timeout}
-    with open_job(path, parts=_parts(out, path), fresh=fresh, **settings) as job:
-        failed = _to_stdout(job) if out is None else _to_file(job, out)
+    with llm.build() if llm.url or llm.model else nullcontext() as model:
+        if llm.dry_run:
+            _estimate(llm, path, embedder, chunker, model)
+            return
+        with open_job(path, parts=_parts(out, path), fresh=fresh, language_model=model, **settings) as job:
+            failed = _to_stdout(job) if out is None else _to_file(job, out)
     if failed:
         raise typer.Exit(SOME_FAILED)
+
+
+def _estimate(llm: LlmOptions, source: str, embedder: str, chunker: str, model: "ChatModel | None") -> None:
+    """Say what the language model would be asked first, and ask nothing."""
+    from faircut.documents import read_corpus
+    from faircut.experiment.asking import check_language_model, first_requests
+
+    check_language_model([chunker], is_named=model is not None)
+    if model is None:
+        typer.echo(f"{printable(chunker)} asks no language model")
+    else:
+        llm.show_estimate(model, first_requests([(embedder, chunker)], read_corpus(source)))
 
 
 def _check_out(out: Path | None, source: str) -> None:

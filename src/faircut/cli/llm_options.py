@@ -96,9 +96,13 @@ class LlmOptions:
 
 
 def with_llm_options(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose parameter ``llm`` is made of the options of ``LlmOptions``, in the place where it stands."""
+    """A command whose parameter ``llm`` is made of the options of ``LlmOptions``, in the place where it stands.
+
+    An option that the command has itself under the same name (``timeout``) is the command's; here its default holds.
+    """
     hints = get_type_hints(LlmOptions, include_extras=True)
-    names = {f"llm_{item.name}": item for item in fields(LlmOptions)}
+    taken = inspect.signature(command).parameters
+    names = {f"llm_{item.name}": item for item in fields(LlmOptions) if item.name not in taken}
     added = [
         inspect.Parameter(
             name, inspect.Parameter.KEYWORD_ONLY, default=item.default, annotation=_named(item.name, hints)

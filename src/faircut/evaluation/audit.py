@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from faircut.chunkers.contract import Models
+from faircut.chunkers.contract import Models, Tally
 from faircut.records import Block, BlockKind, Chunk, Document, Span
 from faircut.specs import Size
 from faircut.text.sentences import sentence_spans
@@ -35,6 +35,10 @@ class Integrity:
     ``offsets_wrong``: chunks whose text is not the document's at their spans. ``blank``: chunks of white space.
     ``over_ceiling``: chunks longer than the ceiling, context and the embedder's overhead included; 0 when none is
     given. ``beyond_limit``: chunks longer than the embedder reads; ``unseen_tokens``: what it does not read of them.
+    ``rewritten``: chunks with text of a language model; they are judged by where it comes from. ``statements``: what it
+    wrote; ``unfaithful``: of them, those with a word or number that is not in their sources, which stand instead.
+    ``model_asked``, ``model_fallbacks``: parts of the text that a model was asked about, and those of them that were
+    cut or kept by rule because there was no usable answer.
     ``tables_cut``, ``code_cut``: blocks that no chunk holds whole. ``begin_inside_sentence``: chunks whose first
     character is inside a sentence of running text. ``headings_orphaned``: chunks that end with a heading whose text
     comes after.
@@ -56,6 +60,16 @@ class Integrity:
     code_cut: int = 0
     begin_inside_sentence: int = 0
     headings_orphaned: int = 0
+    rewritten: int = 0
+    statements: int = 0
+    unfaithful: int = 0
+    model_asked: int = 0
+    model_fallbacks: int = 0
+
+    @property
+    def unfaithful_share(self) -> float:
+        """Unfaithful statements per statement of the model, 0 where there are none."""
+        return self.unfaithful / self.statements if self.statements else 0.0
 
     @property
     def ok(self) -> bool:
@@ -71,7 +85,17 @@ class Integrity:
     def __str__(self) -> str:
         """One line in words: the defects, else that all is well."""
         said = [f"{count:,} {noun}{'s' * (count > 1)}{rest}" for count, noun, rest in self._defects() if count]
-        return "; ".join(said) if said else "nothing lost, nothing wrong"
+        return "; ".join([*(said or ["nothing lost, nothing wrong"]), *self._answers()])
+
+    def _answers(self) -> list[str]:
+        """What became of a language model's answers: no defects, for its sources or a rule stand instead."""
+        said = []
+        if self.statements:
+            share = f"{100 * self.unfaithful_share:.1f} %"
+            said.append(f"{self.unfaithful:,} of {self.statements:,} statements unfaithful ({share}), sources kept")
+        if self.model_fallbacks:
+            said.append(f"no usable answer for {self.model_fallbacks:,} of {self.model_asked:,} parts, cut by rule")
+        return said
 
     def _defects(self) -> list[tuple[int, str, str]]:
         share = 100 * self.lost / self.characters if self.characters else 0.0
@@ -93,7 +117,15 @@ def total(parts: Iterable[Integrity]) -> Integrity:
     return result
 
 
-def audit(document: Document, chunks: Sequence[Chunk], models: Models, *, ceiling: Size | None = None) -> Integrity:
+def audit(
+    document: Document,
+    chunks: Sequence[Chunk],
+    models: Models,
+    *,
+    ceiling: Size | None = None,
+    tally: Tally | None = None,
+    rewritten: bool = False,
+) -> Integrity:
     """What happened to one document when it was cut into these chunks. Linear in the text of both.
 
     Args:
@@ -101,6 +133,8 @@ def audit(document: Document, chunks: Sequence[Chunk], models: Models, *, ceilin
         chunks: its chunks in the order in which they were made; their spans may lie outside of the text.
         models: the tokenizer, its overhead, and the embedder whose limit is checked where there is one.
         ceiling: what context, text and (in tokens) overhead of a chunk may have together.
+        tally: what became of a language model's answers while the document was cut.
+        rewritten: the chunker rewrites, so that text need not be the document's; spans outside of it stay wrong.
 
     Raises:
         ValueError: a chunk belongs to another document.
@@ -120,7 +154,7 @@ def audit(document: Document, chunks: Sequence[Chunk], models: Models, *, ceilin
         lost_at=_places(document, lost),
         duplicated=int((cover[marks] - 1).clip(min=0).sum()),
         out_of_order=sum(b.spans[0].start < a.spans[0].start for a, b in pairwise(chunks)),
-        offsets_wrong=sum(not _is_verbatim(document, chunk) for chunk in chunks),
+        offsets_wrong=sum(not _is_right(document, chunk, rewritten=rewritten) for chunk in chunks),
         blank=sum(not chunk.text.strip() for chunk in chunks),
         over_ceiling=_over_ceiling(chunks, models, ceiling),
         beyond_limit=beyond,
@@ -129,6 +163,11 @@ def audit(document: Document, chunks: Sequence[Chunk], models: Models, *, ceilin
         code_cut=_blocks_cut(document, chunks, "code"),
         begin_inside_sentence=_begin_inside_sentence(document, chunks),
         headings_orphaned=_headings_orphaned(document, chunks),
+        rewritten=sum(rewritten and not _is_verbatim(document, chunk) for chunk in chunks),
+        statements=tally.statements if tally else 0,
+        unfaithful=tally.unfaithful if tally else 0,
+        model_asked=tally.asked if tally else 0,
+        model_fallbacks=tally.fallbacks if tally else 0,
     )
 
 
@@ -165,6 +204,11 @@ def _places(document: Document, lost: NDArray[np.bool_]) -> tuple[Place, ...]:
             return tuple(places)
         start, end = at, at + 1
     return tuple(places) if start < 0 else (*places, (document.id, Span(start, end)))
+
+
+def _is_right(document: Document, chunk: Chunk, *, rewritten: bool) -> bool:
+    """Whether text and spans fit: for rewritten text that the spans are in the document."""
+    return chunk.spans[-1].end <= len(document.text) if rewritten else _is_verbatim(document, chunk)
 
 
 def _is_verbatim(document: Document, chunk: Chunk) -> bool:
