@@ -30,7 +30,7 @@ def main() -> None:
 
 HEAD = """# The sample comparison
 
-Made by `bench/demo.py`: the plan of `make demo`, six chunkers on the sample corpus (`examples/`), with nothing cached.
+Made by `bench/demo.py`: the plan of `make demo`, eight chunkers on the sample corpus (`examples/`), with nothing cached.
 Seconds are of one run on two cores.
 """
 
