@@ -10,7 +10,7 @@ import pytest
 
 LAYERS = [
     "errors", "files", "records", "specs", "text", "documents", "llm", "embedding", "chunkers", "index", "questions",
-    "evaluation", "experiment", "report", "distributed", "integrations", "cli",
+    "evaluation", "experiment", "report", "serve", "distributed", "integrations", "cli",
 ]  # fmt: skip
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "faircut"
 MODULES = sorted(p for p in SOURCE.rglob("*.py") if p.parent != SOURCE or p.stem in LAYERS)

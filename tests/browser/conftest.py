@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from faircut.report.pages import write_report
-from small_run import hostile_run, small_run  # noqa: F401  # fixtures
+from small_run import hostile_run, small_run, tight_run  # noqa: F401  # fixtures
 
 ARGUMENTS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -73,6 +73,12 @@ def visiting(chromium):
 def report(small_run, tmp_path_factory):  # noqa: F811
     """The address of the report of the small run."""
     return write_report([small_run], tmp_path_factory.mktemp("page") / "report.html").as_uri()
+
+
+@pytest.fixture(scope="session")
+def tight_report(tight_run, tmp_path_factory):  # noqa: F811
+    """The address of the report of the run with misses."""
+    return write_report([tight_run], tmp_path_factory.mktemp("tight-page") / "report.html").as_uri()
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from looking import serious, until
 
+from faircut.report.run_data import load_run
 from small_run import CHUNKERS
 
 PAGES = ["#/", "#/questions", "#/question/q3", "#/documents", "#/document/harbour.md", "#/integrity", "#/run"]
@@ -18,6 +19,11 @@ def texts(page, selector):
 
 def leaderboard(page, column):
     return texts(page, f'[data-table="leaderboard"] tbody tr > :nth-child({column})')
+
+
+def shown(board):
+    """The rows in the order of the page: controls come last."""
+    return sorted(board["rows"], key=lambda row: row["is_control"])
 
 
 def wait_for_heading(page, text):
@@ -73,7 +79,7 @@ def test_every_row_of_a_question_tells_what_it_retrieved_and_how_much_it_covered
         assert page.locator(".ranking").count() == 2 * len(CHUNKERS)
         board = json.loads((small_run / "leaderboard.json").read_text())
         keys = {row["row"]: row["scores"] for row in json.loads((small_run / "manifest.json").read_text())["rows"]}
-        for place, row in enumerate(board["rows"]):
+        for place, row in enumerate(shown(board)):
             scores = pl.read_parquet(small_run / "scores" / f"{keys[row['row']]}.parquet")
             score = scores.filter(pl.col("question") == "q3")["recall@1000t"].item()
             assert page.locator(".covered").nth(place).inner_text() == f"{round(100 * score)} %"
@@ -194,6 +200,102 @@ def test_every_figure_is_drawn_and_every_one_has_its_numbers(visiting, report):
         seen.settled()
 
 
+def test_controls_are_not_in_the_figures_until_they_are_asked_for(visiting, report):
+    points = "document.querySelector('[data-figure=frontier]').data[1].x.length"
+    with visiting(report, height=6000) as seen:
+        until(seen.page, "[...document.querySelectorAll('[data-figure]')].every((f) => 'drawn' in f.dataset)")
+        assert seen.page.evaluate(points) == len(CHUNKERS)
+        assert seen.page.locator('[data-control][aria-pressed="false"]').count() == len(CHUNKERS)
+        seen.page.get_by_role("button", name="show all").click()
+        until(seen.page, f"{points} === {2 * len(CHUNKERS)}")
+        seen.page.get_by_role("button", name="hide all").click()
+        until(seen.page, f"{points} === {len(CHUNKERS)}")
+
+
+OUTSIDE = """[...document.querySelectorAll("[data-figure]")].flatMap((figure) => {
+  const box = figure.getBoundingClientRect();
+  return [...figure.querySelectorAll(".xtitle, .x2title, .ytitle, .annotation-text")]
+    .map((t) => [t.getBoundingClientRect(), t.textContent])
+    .filter(([r]) => r.width && (r.left < box.left - 1 || r.right > box.right + 1)).map(([, text]) => text);
+})"""
+
+ON_ONE_ANOTHER = """["budget", "hits", "frontier"].flatMap((name) => {
+  const boxes = [...document.querySelectorAll(`[data-figure=${name}] .annotation-text`)]
+    .map((t) => [t.getBoundingClientRect(), t.textContent]);
+  return boxes.flatMap(([a, first], i) => boxes.slice(i + 1).filter(([b]) => Math.min(a.right, b.right)
+    - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 5)
+    .map(([, second]) => `${name}: ${first}, ${second}`));
+})"""
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_words_in_figures_are_whole_and_not_on_one_another_with_all_rows(visiting, tight_report, width):
+    with visiting(tight_report, width=width, height=9000) as seen:
+        until(seen.page, "[...document.querySelectorAll('[data-figure]')].every((f) => 'drawn' in f.dataset)")
+        seen.page.get_by_role("button", name="show all").click()
+        seen.page.wait_for_timeout(600)
+        assert seen.page.evaluate(OUTSIDE) == []
+        assert seen.page.evaluate(ON_ONE_ANOTHER) == []
+
+
+def test_a_question_says_in_a_sentence_who_hit_it_and_folds_what_is_long(visiting, report, small_run):
+    with visiting(report + "#/question/q3") as seen:
+        page = seen.page
+        wait_for_heading(page, "How is the berth paid for?")
+        said = page.locator("#made > p", has_text="Hit by").inner_text()
+        assert f" of {len(CHUNKERS)} chunkers and " in said
+        assert page.locator(".rankings").count() == 2
+        opened = "[...document.querySelectorAll('.ranking > details')].filter((d) => d.open).length"
+        assert page.evaluate(opened) <= 2
+        last = 2 * len(CHUNKERS) - 1
+        page.locator('[data-table="question-q3"] tbody a').nth(last).click()
+        assert page.locator(f"#ranking-{last} details").get_attribute("open") is not None
+        page.get_by_role("button", name="Open all lists").click()
+        assert page.evaluate(opened) == 2 * len(CHUNKERS)
+
+
+def test_a_miss_is_told_in_a_sentence_that_leads_to_the_place_in_the_document(visiting, tight_report, tight_run):
+    causes = {
+        question: cause
+        for row in load_run(tight_run).rows
+        for question, cause in row.diagnosis.select("question", "cause").iter_rows()
+        if cause
+    }
+    question, cause = next(iter(causes.items()))
+    with visiting(f"{tight_report}#/question/{question}") as seen:
+        box = seen.page.locator(".diagnosis", has_text=cause).first
+        box.wait_for()
+        assert box.locator("p").first.inner_text().startswith(f"{cause}: ")
+        link = box.locator("li a").first
+        assert "at=" in link.get_attribute("href")
+        link.click()
+        seen.page.locator(".viewer .row").first.wait_for()
+
+
+def test_the_marks_of_a_document_are_explained_and_controls_fold_away_on_a_phone(visiting, report):
+    with visiting(report + "#/document/harbour.md", width=390, height=844) as seen:
+        marks = seen.page.locator(".marks")
+        marks.wait_for()
+        for words in ("a cut", "every second chunk", "evidence", "next cut"):
+            assert words in marks.inner_text()
+        more = seen.page.locator(".more-lanes")
+        assert more.get_attribute("open") is None
+        narrow = seen.page.evaluate("document.querySelector('.lanes').clientWidth")
+        more.locator("summary").click()
+        until(seen.page, f"document.querySelector('.lanes').clientWidth > {narrow}")
+        assert serious(seen.page) == []
+
+
+def test_many_rows_have_letters_at_the_heads_and_names_in_the_files(visiting, report, tmp_path):
+    with visiting(report + "#/documents", accept_downloads=True) as seen:
+        seen.page.locator(".letters").wait_for()
+        assert seen.page.locator(".letters li").count() == 2 * len(CHUNKERS)
+        with seen.page.expect_download() as asked:
+            seen.page.get_by_role("button", name="Save as JSON: Documents and their chunks").click()
+        asked.value.save_as(tmp_path / "documents.json")
+        assert CHUNKERS[0] in json.loads((tmp_path / "documents.json").read_text(encoding="utf-8"))[0]
+
+
 def test_tables_are_saved_as_csv_and_json_with_full_precision(visiting, report, small_run, tmp_path):
     board = json.loads((small_run / "leaderboard.json").read_text())
     with visiting(report, accept_downloads=True) as seen:
@@ -201,8 +303,8 @@ def test_tables_are_saved_as_csv_and_json_with_full_precision(visiting, report, 
             seen.page.get_by_role("button", name="Save as JSON: Leaderboard: embedder and chunker, best first").click()
         asked.value.save_as(tmp_path / "leaderboard.json")
         saved = json.loads((tmp_path / "leaderboard.json").read_text(encoding="utf-8"))
-        assert [row["chunker"] for row in saved] == [row["row"] for row in board["rows"]]
-        assert [row["recall@1000t"] for row in saved] == [row["score"]["mean"] for row in board["rows"]]
+        assert [row["chunker"] for row in saved] == [row["row"] for row in shown(board)]
+        assert [row["recall@1000t"] for row in saved] == [row["score"]["mean"] for row in shown(board)]
         with seen.page.expect_download() as asked:
             seen.page.get_by_role("button", name="Save as CSV: Leaderboard: embedder and chunker, best first").click()
         asked.value.save_as(tmp_path / "leaderboard.csv")

@@ -6,7 +6,6 @@ because every byte of a report is loaded. Packing and compression are left to ``
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,6 +16,7 @@ import numpy as np
 from faircut.chunkers.cuts import SimilarityCurve
 from faircut.evaluation.misses import CAUSES
 from faircut.records import Chunk, Document
+from faircut.report.brought import asked_delivery, brought_by
 from faircut.report.run_data import DataSet, RowData
 
 __all__ = [
@@ -163,7 +163,7 @@ def _row_values(data: DataSet, row: RowData, label: str) -> dict[str, Any]:
         "baseline": row.entry["is_baseline"],
         "control": row.entry["is_control"],
         "measure": _measure(data, row),
-        "delivers": _delivers(data, row),
+        "delivers": asked_delivery(_plan(data, row)),
         "chunks": [counts.get(_stored(d), 0) for d in data.documents],
     }
 
@@ -177,11 +177,8 @@ def _measure(data: DataSet, row: RowData) -> str:
     return next(str(run.leaderboard["measure"]) for run in data.runs if row in run.rows)
 
 
-def _delivers(data: DataSet, row: RowData) -> str:
-    """What a hit brings where that is not the chunk alone, as the plan names it; else empty."""
-    plan = next(run.plan for run in data.runs if row in run.rows)
-    asked = str(tomllib.loads(plan).get("deliver", "chunk"))
-    return "" if asked == "chunk" else asked
+def _plan(data: DataSet, row: RowData) -> str:
+    return next(run.plan for run in data.runs if row in run.rows)
 
 
 def hits_of(data: DataSet, row: RowData) -> list[int]:
@@ -233,6 +230,7 @@ def _row_questions(data: DataSet, row: RowData) -> list[dict[str, Any]]:
     numbers = _number_within(owners)
     spans = row.chunks["spans"].to_list()
     diagnoses = _diagnoses(row)
+    brought = brought_by(row, _plan(data, row), {_stored(d): document for d, document in data.documents.items()})
     hits = row.hits.sort("question", "rank")
     edges = np.searchsorted(hits["question"].to_numpy(), np.arange(len(data.questions) + 1)).tolist()
     positions, scores = hits["position"].to_list(), hits["score"].to_list()
@@ -248,6 +246,8 @@ def _row_questions(data: DataSet, row: RowData) -> list[dict[str, Any]]:
             if rank <= max(_SHOWN, delivered["whole"] + 1) or _touches(int(owners[p]), spans[p], evidence)
         ]
         value = {k: delivered[k] for k in ("whole", "part", "covered", "tokens")} | {"hits": shown, "ranked": b - a}
+        if brought:
+            value["brought"] = brought(positions[a:b], delivered["whole"] + bool(delivered["part"]))
         if delivered["question"] in diagnoses:
             value["diagnosis"] = diagnoses[delivered["question"]]
         values.append(value)

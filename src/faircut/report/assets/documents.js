@@ -5,6 +5,14 @@
 
   faircut.heading = (text, ...more) => el("h1", { tabindex: "-1" }, typeof text === "string" ? faircut.outside(text) : text, ...more);
 
+  /* What the letters stand for, where there are too many rows for their names at the heads of columns. */
+  const MANY = 5;
+  faircut.rowHead = (rows, i) => ({
+    name: rows[i].label, number: true, help: rows[i].label,
+    node: [faircut.key(i), rows.length > MANY ? el("span", { class: "hidden" }, faircut.outside(rows[i].label)) : faircut.outside(rows[i].label)],
+  });
+  faircut.letters = (rows) => (rows.length > MANY ? el("ul", { class: "letters", "aria-hidden": "true" }, rows.map((r, i) => el("li", {}, faircut.key(i), faircut.outside(r.label)))) : null);
+
   faircut.documentList = function (place, data, { set = 0, questions = null } = {}) {
     const counts = new Map();
     for (const q of questions || []) for (const d of new Set(q.evidence.map((e) => e[0]))) counts.set(d, (counts.get(d) || 0) + 1);
@@ -12,10 +20,10 @@
     const columns = [
       { name: "document" }, { name: "characters", number: true },
       ...(questions ? [{ name: "questions", number: true }] : []),
-      ...data.rows.map((r, i) => ({ name: r.label, number: true, node: [faircut.key(i), faircut.outside(r.label)] })),
+      ...data.rows.map((_, i) => faircut.rowHead(data.rows, i)),
     ];
     const rows = data.documents.map((d, number) => [
-      { value: d.id, show: () => el("a", { href: faircut.link("document", d.id, { set: set || null }) }, faircut.outside(d.title && d.title !== d.id ? `${d.title} (${d.id})` : d.id)) },
+      { value: d.id, show: () => el("a", { href: faircut.link("document", d.id, { set: set || null }) }, faircut.outside(d.title || d.id)) },
       d.characters,
       ...(questions ? [counts.get(number) || 0] : []),
       ...data.rows.map((_, i) => chunks({ ...d, number }, i)),
@@ -23,6 +31,7 @@
     place.replaceChildren(
       faircut.heading("Documents"),
       el("p", { class: "lead" }, "Open a document to see where each chunker cuts it. Under each chunker: the number of its chunks."),
+      ...[faircut.letters(data.rows)].filter(Boolean),
       faircut.table({ id: "documents", caption: "Documents and their chunks", columns, rows, filter: true }));
   };
 
@@ -36,6 +45,7 @@
     const viewer = faircut.lanes({
       document: doc,
       labels: data.rows.map((r) => r.label),
+      controls: data.rows.map((r) => r.control),
       evidence: marks,
       active: Number(options.get("lane")) || 0,
       at: points(options.get("at")),

@@ -81,13 +81,15 @@
 
   /* ---------------------------------------------------------- the viewer */
 
-  /* options: labels [text], document (decoded), evidence [{start, end, label, href}], active, at, end, shown (a Set),
+  /* options: labels [text], controls [whether a row is one, may be left out], document (decoded), evidence [{start, end, label, href}], active, at, end,
      onLane(lane). Answers {node, jump(position), choose(lane), select(lane, number of a chunk), update(document, labels)}. */
   faircut.lanes = function (options) {
     const labels = options.labels;
     let doc = options.document;
     const evidence = [...(options.evidence || [])].sort((a, b) => a.start - b.start);
-    const state = { active: Math.min(options.active || 0, labels.length - 1), chosen: -1, shown: new Set(labels.map((_, i) => i)), flash: null };
+    const state = { active: Math.min(options.active || 0, labels.length - 1), chosen: -1, flash: null };
+    const isControl = (i) => Boolean(options.controls?.[i]);
+    let columnsOf = labels.map((_, i) => i);  // the rows that have a lane, from left to right
     let rows = [0], columns = 80, nodes = new Map(), pending = 0;
 
     const sizer = el("div", { class: "sizer" });
@@ -115,10 +117,22 @@
       evidence.length ? el("span", { class: "group" },
         step("\u2190 evidence", () => goEvidence(-1), "Previous evidence"), step("evidence \u2192", () => goEvidence(1), "Next evidence")) : null,
       curveNote);
+    const controlRadios = radios.filter((_, i) => isControl(i));
+    const more = controlRadios.length ? el("details", { class: "more-lanes", open: innerWidth > 700 || isControl(state.active) },
+      el("summary", {}, `${faircut.plural(controlRadios.length, "control")}: the same sizes, shuffled`), el("div", { class: "switch" }, controlRadios.map((r) => r.node))) : null;
+    if (more) more.addEventListener("toggle", () => { setColumns(); if (body.clientWidth) { layout(); drawMap(); } });
+    const setColumns = () => { columnsOf = labels.map((_, i) => i).filter((i) => !more || more.open || !isControl(i) || i === state.active); };
+    const key = (letter, words) => el("span", {}, el("kbd", {}, letter), ` ${words}`);
+    const marks = el("div", { class: "marks" },
+      el("span", {}, el("i", { class: "sample cut-sample", "aria-hidden": "true" }), "a cut; the number is that of the chunk that begins"),
+      el("span", {}, el("i", { class: "sample shade-sample", "aria-hidden": "true" }), "every second chunk"),
+      evidence.length ? el("span", {}, el("mark", { class: "evidence" }, "evidence"), " of a question") : null,
+      el("span", { class: "twice-note" }, el("i", { class: "sample twice-sample", "aria-hidden": "true" }), "in two chunks (overlap)"),
+      el("span", { class: "keys" }, "In the text: ", key("n", "next cut, "), key("p", "previous"), evidence.length ? [", ", key("e", "next evidence")] : null));
     const node = el("div", { class: "viewer" },
-      el("fieldset", { class: "switch" }, el("legend", {}, "Chunker whose cuts are marked in the text"), radios.map((r) => r.node)),
-      el("div", { class: "map-wrap" }, mapCanvas),
-      controls, said, body, list);
+      el("fieldset", { class: "switch" }, el("legend", {}, "Chunker whose cuts are marked in the text (number of chunks \u00d7 median size in tokens)"), radios.filter((_, i) => !isControl(i)).map((r) => r.node), more),
+      el("figure", { class: "map-wrap" }, mapCanvas, el("figcaption", {}, "The whole document from left to right, a line for each row. The frame is what the text below shows; drag it, or click.")),
+      controls, marks, said, body, list);
 
     /* -------------------------------------------------------- geometry */
 
@@ -136,7 +150,7 @@
     function layout() {
       const width = body.clientWidth;
       if (!width) return;
-      const left = labels.length * laneWidth() + 14;
+      const left = columnsOf.length * laneWidth() + 14;
       const right = curveLane() >= 0 && width > 700 ? 110 : 0;
       body.style.setProperty("--left", `${left}px`);
       body.style.setProperty("--right", `${right}px`);
@@ -198,7 +212,7 @@
       const start = rows[r], end = rowEnd(r);
       const block = blockAt(start);
       const kind = block && block.kind !== "paragraph" ? ` ${block.kind}` : "";
-      const line = el("div", { class: `row${kind}`, dir: "auto" });
+      const line = el("div", { class: `row${kind}${r ? "" : " first"}`, dir: "auto" });
       line.style.top = `${r * ROW}px`;
       if (block && (block.kind === "table" || block.kind === "code") && rowOf(block.start) === r) line.append(el("span", { class: "kind" }, block.kind));
       for (const s of segments(start, end)) {
@@ -250,12 +264,13 @@
 
     function drawLanes() {
       const w = laneWidth(), top = view.scrollTop, h = view.clientHeight;
-      const c = canvas(lanesCanvas, labels.length * w + 8, h);
+      const c = canvas(lanesCanvas, columnsOf.length * w + 8, h);
       const from = rows[Math.floor(top / ROW)] ?? 0;
       const to = rowEnd(Math.min(rows.length - 1, Math.ceil((top + h) / ROW)));
-      doc.lanes.forEach((lane, i) => {
+      columnsOf.forEach((i, column) => {
+        const lane = doc.lanes[i];
         c.fillStyle = faircut.colour(i);
-        const x = 4 + i * w, thick = w - 3;
+        const x = 4 + column * w, thick = w - 3;
         for (const n of touching(lane, from, to)) {
           for (const [a, b] of lane.spans[n]) {
             if (b <= from || a >= to) continue;
@@ -267,7 +282,20 @@
         }
         c.globalAlpha = 1;
         if (i === state.active) { c.fillRect(x - 1.5, 0, 1, h); c.fillRect(x + thick + 0.5, 0, 1, h); }
+        if (w > 8) {
+          c.fillStyle = faircut.tint("paper");
+          c.fillRect(x - 1, 0, thick + 2, 12);
+          letter(c, faircut.letter(i), x + thick / 2, 6, i === state.active ? "ink" : "muted", "center");
+        }
       });
+    }
+
+    function letter(c, text, x, y, tint, align) {
+      c.font = `700 9.5px ${getComputedStyle(document.body).fontFamily}`;
+      c.fillStyle = faircut.tint(tint);
+      c.textAlign = align;
+      c.textBaseline = "middle";
+      c.fillText(text, x, y);
     }
 
     function drawCurve() {
@@ -276,7 +304,7 @@
       if (i < 0) { curveCanvas.hidden = true; return; }
       const curve = doc.lanes[i].curve;
       const t = curve.threshold;
-      curveNote.append(`Curve${body.clientWidth > 700 ? " at the right" : ""}: similarity of neighbouring sentences, ${faircut.letter(i)}`, t === null ? "" : `; dashed: its threshold ${t.toFixed(2)}`);
+      curveNote.append(`Curve${body.clientWidth > 700 ? " at the right" : ""}: similarity of neighbouring sentences, 0 to 1, ${faircut.letter(i)} `, faircut.outside(labels[i]), t === null ? "" : `; dashed: its threshold ${t.toFixed(2)}`);
       curveCanvas.hidden = body.clientWidth <= 700;
       if (curveCanvas.hidden) return;
       const top = view.scrollTop, h = view.clientHeight, width = 100;
@@ -299,6 +327,8 @@
           c.fill();
         }
       }
+      letter(c, "0", x(0), 6, "muted", "center");
+      letter(c, "1", x(1), 6, "muted", "center");
       if (t !== null) {
         c.strokeStyle = faircut.tint("ink");
         c.lineWidth = 1;
@@ -312,18 +342,21 @@
     }
 
     const mapImage = document.createElement("canvas");  // the map without the frame of what is in view
-    const mapHeights = () => ({ lane: labels.length > 6 ? 7 : 9, evidence: evidence.length ? 9 : 0, curve: curveLane() >= 0 ? 34 : 0 });
+    const GUTTER = 54;  // room for letters and words at the left of the map
+    const mapHeights = () => ({ lane: 9, evidence: evidence.length ? 9 : 0, curve: curveLane() >= 0 ? 34 : 0 });
 
     function drawMap() {
       const width = mapCanvas.parentElement.clientWidth;
       if (!width) return;
       const s = mapHeights();
-      const h = labels.length * (s.lane + 2) + s.evidence + s.curve + 4;
+      const h = columnsOf.length * (s.lane + 2) + s.evidence + s.curve + 4;
       canvas(mapCanvas, width, h);
       const c = canvas(mapImage, width, h);
-      const x = (p) => (p / Math.max(1, doc.text.length)) * width;
-      doc.lanes.forEach((lane, i) => {
-        const y = 2 + i * (s.lane + 2);
+      const x = (p) => GUTTER + (p / Math.max(1, doc.text.length)) * (width - GUTTER);
+      columnsOf.forEach((i, line) => {
+        const lane = doc.lanes[i];
+        const y = 2 + line * (s.lane + 2);
+        letter(c, faircut.letter(i), GUTTER - 6, y + s.lane / 2 + 0.5, i === state.active ? "ink" : "muted", "right");
         c.fillStyle = faircut.colour(i);
         lane.starts.forEach((a, n) => {
           c.globalAlpha = (n % 2 ? 0.5 : 1) * (i === state.active ? 1 : 0.7);
@@ -332,13 +365,15 @@
         });
         c.globalAlpha = 1;
       });
-      let y = labels.length * (s.lane + 2) + 2;
+      let y = columnsOf.length * (s.lane + 2) + 2;
       if (s.evidence) {
+        letter(c, "evidence", GUTTER - 6, y + s.evidence / 2, "muted", "right");
         c.fillStyle = faircut.tint("ink");
         for (const e of evidence) c.fillRect(x(e.start), y + 1, Math.max(3, x(e.end) - x(e.start)), s.evidence - 3);
         y += s.evidence;
       }
       const i = curveLane();
+      if (i >= 0) letter(c, `curve ${faircut.letter(i)}`, GUTTER - 6, y + s.curve / 2, "muted", "right");
       if (i >= 0) drawMapCurve(c, doc.lanes[i].curve, i, x, y, s.curve, width);
       drawWindow();
     }
@@ -354,7 +389,7 @@
       c.strokeStyle = faircut.tint("ink");
       c.setLineDash([4, 3]);
       c.beginPath();
-      c.moveTo(0, y(curve.threshold));
+      c.moveTo(GUTTER, y(curve.threshold));
       c.lineTo(width, y(curve.threshold));
       c.stroke();
       c.setLineDash([]);
@@ -370,7 +405,8 @@
       const last = rowEnd(Math.min(rows.length - 1, Math.ceil((view.scrollTop + view.clientHeight) / ROW)));
       c.strokeStyle = faircut.tint("ink");
       c.lineWidth = 1.5;
-      c.strokeRect((first / all) * width + 0.75, 0.75, Math.max(4, ((last - first) / all) * width - 1.5), mapCanvas.clientHeight - 1.5);
+      const wide = width - GUTTER;
+      c.strokeRect(GUTTER + (first / all) * wide + 0.75, 0.75, Math.max(4, ((last - first) / all) * wide - 1.5), mapCanvas.clientHeight - 1.5);
     }
 
     /* -------------------------------------------------------- choosing */
@@ -389,6 +425,8 @@
       state.chosen = -1;
       radios.forEach((r, i) => { r.radio.checked = i === lane; });
       node.className = `viewer active-c${lane % 10}`;
+      marks.querySelector(".twice-note").hidden = !doc.lanes[lane].overlaps;
+      if (more && isControl(lane)) more.open = true;
       layoutIfCurveMoved();
       redraw();
       drawMap();
@@ -479,9 +517,9 @@
       const box = body.getBoundingClientRect();
       const x = event.clientX - box.left, y = event.clientY - box.top;
       let lane = state.active, n = -1;
-      if (x < labels.length * laneWidth() + 6) {
-        lane = Math.floor((x - 4) / laneWidth());
-        if (lane >= 0 && lane < labels.length) {
+      if (x < columnsOf.length * laneWidth() + 6) {
+        lane = columnsOf[Math.floor((x - 4) / laneWidth())] ?? -1;
+        if (lane >= 0) {
           const r = Math.min(rows.length - 1, Math.floor((y + view.scrollTop) / ROW));
           const share = (y + view.scrollTop) / ROW - r;
           const p = rows[r] + Math.floor(share * (rowEnd(r) - rows[r]));
@@ -498,15 +536,15 @@
     body.addEventListener("click", (event) => {
       const box = body.getBoundingClientRect();
       const x = event.clientX - box.left;
-      if (x < labels.length * laneWidth() + 6) {
-        const lane = Math.floor((x - 4) / laneWidth());
-        if (lane >= 0 && lane < labels.length && lane !== state.active) choose(lane);
+      if (x < columnsOf.length * laneWidth() + 6) {
+        const lane = columnsOf[Math.floor((x - 4) / laneWidth())] ?? -1;
+        if (lane >= 0 && lane !== state.active) choose(lane);
       } else if (event.target.dataset?.chunk && !String(getSelection())) select(Number(event.target.dataset.chunk));
     });
     mapCanvas.addEventListener("pointerdown", (event) => {
       const follow = (e) => {
         const box = mapCanvas.getBoundingClientRect();
-        reveal(Math.max(0, Math.min(doc.text.length - 1, Math.floor(((e.clientX - box.left) / box.width) * doc.text.length))));
+        reveal(Math.max(0, Math.min(doc.text.length - 1, Math.floor(((e.clientX - box.left - GUTTER) / (box.width - GUTTER)) * doc.text.length))));
       };
       follow(event);
       mapCanvas.setPointerCapture(event.pointerId);
@@ -551,6 +589,7 @@
     }
 
     take(doc);
+    setColumns();
     choose(state.active, true);
     return {
       node,

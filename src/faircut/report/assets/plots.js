@@ -4,7 +4,7 @@
 (function () {
   const { el } = faircut;
   const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star", "hexagon", "pentagon"];
-  const DASHES = ["solid", "dash", "dot", "dashdot"];
+  const DASHES = ["solid", "dot", "dashdot", "longdash"];  // controls are dashed
   let library = null;
 
   /* The library, run as an inline script that the page's policy knows by its hash. */
@@ -30,6 +30,7 @@
   const axis = (more) => ({
     gridcolor: faircut.tint("line"), zerolinecolor: faircut.tint("line"), linecolor: faircut.tint("line"),
     tickfont: { size: 12 }, automargin: true, fixedrange: true, ...more,
+    title: more.title && { font: { size: 12.5 }, standoff: 8, ...more.title },
   });
 
   const base = (height, more) => ({
@@ -42,10 +43,26 @@
 
   /* What plotly would read as markup is shown as it is. */
   const plain = (text) => faircut.visible(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  const short = (text) => { const t = faircut.visible(text); return plain(t.length > 30 ? `${t.slice(0, 28)}\u2026` : t); };
 
-  /* Names on an axis: the letter always, the label where there is room. */
-  const names = (rows, i, width) => (width < 520 ? faircut.letter(i) : `${short(rows[i].label)}  ${faircut.letter(i)}`);
+  /* Names on an axis: the letter always, the label as far as there is room. */
+  const short = (text, most = 30) => { const t = faircut.visible(text); return plain(t.length > most ? `${t.slice(0, most - 2)}\u2026` : t); };
+  const names = (rows, i, width) => `${short(rows[i].label, width < 520 ? 13 : 30)}  ${faircut.letter(i)}`;
+
+  /* An axis title, broken where it would be wider than the figure. */
+  function title(text, pixels) {
+    const lines = [""];
+    for (const word of plain(text).split(" ")) {
+      const last = lines[lines.length - 1];
+      if (last && (last.length + word.length) * 6.9 > pixels) lines.push(word);
+      else lines[lines.length - 1] = last ? `${last} ${word}` : word;
+    }
+    return { text: lines.join("<br>") };
+  }
+
+  /* A word at the right end of a row of a figure. */
+  const atRight = (y, text, more) => ({ xref: "paper", x: 1, xanchor: "left", xshift: 6, yref: "y", y, text, showarrow: false, font: { size: 11.5, color: faircut.tint("ink") }, ...more });
+  const MARKS = { better: ["\u25b2", "good"], worse: ["\u25bc", "bad"], equivalent: ["=", "ink"], "no measured difference": ["\u25cb", "muted"] };
+  const verdictAt = (y, verdict) => atRight(y, (MARKS[verdict] || ["", ""])[0], { font: { size: 13, color: faircut.tint((MARKS[verdict] || ["", "ink"])[1]) } });
   const hover = "%{text}<extra></extra>";
   const f3 = (v) => (v === null || v === undefined ? "" : v.toFixed(3));
   const f3s = (v) => (v > 0 ? "+" : "") + f3(v);
@@ -53,7 +70,7 @@
   /* ---------------------------------------------------------- kinds */
 
   const kinds = {
-    forest({ points, band }, rows, shown, width) {
+    forest({ points, band, measure }, rows, shown, width) {
       const all = points.filter((p) => shown.has(p.row)).sort((a, b) => a.mean - b.mean);
       const y = all.map((_, k) => k);
       const line = (k, low, high, thick) => ({
@@ -66,29 +83,31 @@
         marker: { size: 10, color: all.map((p) => faircut.colour(p.row)), symbol: all.map((p) => SYMBOLS[p.row % 10]), line: { color: faircut.tint("paper"), width: 1.5 } },
       });
       return [traces, base(60 + 34 * all.length, {
-        xaxis: axis({ title: { text: "difference to the baseline" }, zeroline: true, zerolinecolor: faircut.tint("ink"), tickformat: "+.2f" }),
+        xaxis: axis({ title: title(`difference to the baseline in ${measure} (right of 0: better)`, width - 150), range: padded(all.flatMap((p) => [p.low, p.high, -band, band])), zeroline: true, zerolinecolor: faircut.tint("ink"), tickformat: "+.3~f" }),
         yaxis: axis({ tickvals: y, ticktext: all.map((p) => names(rows, p.row, width)), range: [-0.7, all.length - 0.3], showgrid: false, zeroline: false }),
+        annotations: all.map((p, k) => verdictAt(k, p.verdict)), margin: { l: 8, r: 30, t: 8, b: 40, pad: 2 },
         shapes: [{ type: "rect", x0: -band, x1: band, yref: "paper", y0: 0, y1: 1, fillcolor: fade(faircut.tint("muted"), 0.16), line: { width: 0 }, layer: "below" }],
       })];
     },
 
-    curves({ curves, x, y, log, bands }, rows, shown) {
+    curves({ curves, x, y, log, bands }, rows, shown, width) {
       const drawn = curves.filter((c) => shown.has(c.row));
       const traces = [];
       for (const c of drawn) {
         const s = style(c.row);
-        if (bands) traces.push({
+        if (bands && (drawn.length < 5 || c === drawn[0] || rows[c.row].baseline)) traces.push({
           x: [...c.points.map((p) => p.x), ...c.points.map((p) => p.x).reverse()],
           y: [...c.points.map((p) => p.high), ...c.points.map((p) => p.low).reverse()],
-          fill: "toself", fillcolor: fade(s.color, drawn.length > 4 ? 0.07 : 0.13), line: { width: 0 }, hoverinfo: "skip", mode: "lines",
+          fill: "toself", fillcolor: fade(s.color, 0.14), line: { width: 0 }, hoverinfo: "skip", mode: "lines",
         });
       }
       for (const c of drawn) traces.push(curveTrace(c, rows));
       const ticks = [...new Set(drawn.flatMap((c) => c.points.map((p) => p.x)))];
-      return [traces, base(340, {
-        xaxis: axis({ title: { text: x }, type: log ? "log" : "linear", tickvals: ticks, ticktext: ticks.map(faircut.whole) }),
-        yaxis: axis({ title: { text: y }, rangemode: "tozero", tickformat: ".1f" }),
-        annotations: ends(drawn, log), margin: { l: 8, r: 26, t: 8, b: 44 },
+      const end = ends(drawn, rows, width, log, 360 - 60);
+      return [traces, base(360, {
+        xaxis: axis({ title: title(x, width - 100), type: log ? "log" : "linear", range: span(ticks, log), tickvals: ticks, ticktext: ticks.map(faircut.whole) }),
+        yaxis: axis({ title: { text: y }, range: end.range, tickformat: ".1f" }),
+        annotations: end.labels, margin: { l: 8, r: end.room, t: 8, b: 44 },
       })];
     },
 
@@ -107,17 +126,20 @@
       const spent = at.map((p, k) => ({
         xref: "x2", yref: "y2", x: 0.012, y: k, text: tokens[p.row] ? `${faircut.whole(tokens[p.row])}t` : "", showarrow: false, xanchor: "left", font: { size: 11, color: faircut.tint("ink") },
       }));
-      const barHeight = 40 + 26 * at.length;
-      return [[...drawn.map((c) => curveTrace(c, rows)), bars], base(narrow ? 300 + barHeight : Math.max(320, barHeight), {
-        xaxis: axis({ title: { text: "k chunks" }, tickvals: ticks, domain: narrow ? [0, 1] : [0, 0.46], anchor: "y" }),
-        yaxis: axis({ title: { text: "hit rate" }, rangemode: "tozero", tickformat: ".1f", domain: narrow ? [barHeight / (300 + barHeight) + 0.09, 1] : [0, 1], anchor: "x" }),
-        xaxis2: axis({ title: { text: `hit@${last}; in the bars: tokens spent` }, range: [0, 1], domain: narrow ? [0, 1] : [0.62, 1], anchor: "y2" }),
-        yaxis2: axis({ tickvals: at.map((_, k) => k), ticktext: at.map((p) => names(rows, p.row, narrow ? width : width - 420)), domain: narrow ? [0, barHeight / (300 + barHeight) - 0.06] : [0, 1], anchor: "x2", showgrid: false, range: [-0.6, at.length - 0.4] }),
-        annotations: [...ends(drawn, false), ...spent], bargap: 0.35,
+      const barHeight = 40 + 26 * at.length, all = narrow ? 330 + barHeight : Math.max(340, barHeight);
+      const upper = narrow ? barHeight / all + 0.07 : 0;
+      const end = ends(drawn, rows, narrow ? 0 : width, false, (1 - upper) * all - 60);
+      const roomShare = end.room / width;
+      return [[...drawn.map((c) => curveTrace(c, rows)), bars], base(all, {
+        xaxis: axis({ title: { text: "first k chunks" }, range: span(ticks, false), tickvals: ticks, domain: narrow ? [0, 1 - roomShare] : [0, 0.5 - roomShare], anchor: "y" }),
+        yaxis: axis({ title: { text: "hit rate (share of questions)" }, range: end.range, tickformat: ".1f", domain: [upper, 1], anchor: "x" }),
+        xaxis2: axis({ title: title(`hit rate at k = ${last}; in the bars: tokens spent`, narrow ? width - 120 : width * 0.38), range: [0, 1], domain: narrow ? [0, 1] : [0.64, 1], anchor: "y2" }),
+        yaxis2: axis({ tickvals: at.map((_, k) => k), ticktext: at.map((p) => names(rows, p.row, narrow ? width : width - 420)), domain: narrow ? [0, barHeight / all - 0.05] : [0, 1], anchor: "x2", showgrid: false, range: [-0.6, at.length - 0.4] }),
+        annotations: [...end.labels, ...spent], bargap: 0.35,
       })];
     },
 
-    controls({ points }, rows, shown, width) {
+    controls({ points, measure }, rows, shown, width) {
       const all = points.filter((p) => shown.has(p.row)).sort((a, b) => a.score - b.score);
       const traces = all.map((p, k) => ({ x: [p.control, p.score], y: [k, k], mode: "lines", hoverinfo: "skip", line: { color: faircut.colour(p.row), width: 2.5 } }));
       const dots = (key, open, what) => ({
@@ -127,7 +149,7 @@
       });
       traces.push(dots("control", true, "same sizes, shuffled:"), dots("score", false, "own boundaries:"));
       return [traces, base(70 + 30 * all.length, {
-        xaxis: axis({ title: { text: "score: filled, own boundaries; open, same sizes shuffled" } }),
+        xaxis: axis({ title: title(measure, width - 150) }), annotations: all.map((p, k) => verdictAt(k, p.verdict)), margin: { l: 8, r: 30, t: 8, b: 40, pad: 2 },
         yaxis: axis({ tickvals: all.map((_, k) => k), ticktext: all.map((p) => names(rows, p.row, width)), showgrid: false, range: [-0.6, all.length - 0.4] }),
       })];
     },
@@ -135,7 +157,7 @@
     sizes({ edges, ridges }, rows, shown, width) {
       const all = ridges.filter((r) => shown.has(r.row));
       const n = Math.max(1, all.length), most = Math.max(...all.flatMap((r) => r.shares));
-      const traces = [], layout = base(46 + 44 * n, { bargap: 0.06, annotations: [] });
+      const traces = [], layout = base(46 + (n > 8 ? 32 : 44) * n, { bargap: 0.06, annotations: all.map((r, k) => atRight(n - 1 - k + 0.3, faircut.whole(r.median))), margin: { l: 8, r: 40, t: 8, b: 40, pad: 2 } });
       const middle = edges.slice(0, -1).map((e, i) => (e + edges[i + 1]) / 2);
       all.forEach((r, k) => {
         const base0 = n - 1 - k;
@@ -154,7 +176,7 @@
 
     times({ bars }, rows, shown, width) {
       const all = bars.filter((b) => shown.has(b.row)).reverse();
-      const y = all.map((_, k) => k);
+      const y = all.map((_, k) => k), total = (b) => (b.cutting || 0) + (b.embedding || 0);
       const bar = (key, pattern) => ({
         type: "bar", orientation: "h", x: all.map((b) => b[key] || 0), y, hovertemplate: hover, textposition: "none",
         text: all.map((b) => `<b>${plain(rows[b.row].label)}</b><br>${key}: ${b[key] === null ? "unknown" : `${b[key].toFixed(2)} s`}`),
@@ -165,26 +187,48 @@
       });
       return [[bar("cutting", false), bar("embedding", true)], base(60 + 28 * all.length, {
         barmode: "stack", bargap: 0.4,
-        xaxis: axis({ title: { text: "seconds: solid, cutting; hatched, embedding" }, rangemode: "tozero" }),
+        xaxis: axis({ title: title("seconds: solid, cutting; hatched, embedding", width - 150), rangemode: "tozero" }),
+        annotations: all.map((b, k) => atRight(k, `${total(b) < 10 ? total(b).toFixed(1) : faircut.whole(total(b))} s`)), margin: { l: 8, r: 56, t: 8, b: 40, pad: 2 },
         yaxis: axis({ tickvals: y, ticktext: all.map((b) => names(rows, b.row, width)), showgrid: false, range: [-0.6, all.length - 0.4] }),
       })];
     },
 
-    frontier({ points }, rows, shown) {
+    frontier({ points, measure }, rows, shown, width) {
       const all = points.filter((p) => shown.has(p.row));
       const best = all.filter((p) => p.efficient).sort((a, b) => a.cost - b.cost);
       const traces = [
         { x: best.map((p) => p.cost), y: best.map((p) => p.score), mode: "lines", line: { color: faircut.tint("muted"), width: 1.6, dash: "dot", shape: "hv" }, hoverinfo: "skip" },
         {
-          x: all.map((p) => p.cost), y: all.map((p) => p.score), mode: "markers+text", hovertemplate: "%{customdata}<extra></extra>",
+          x: all.map((p) => p.cost), y: all.map((p) => p.score), mode: "markers", hovertemplate: "%{customdata}<extra></extra>",
           customdata: all.map((p) => `<b>${plain(p.label)}</b><br>score ${f3(p.score)}, ${p.cost.toFixed(2)} tokens embedded per token`),
-          text: all.map((p) => faircut.letter(p.row)), textposition: "top right", textfont: { size: 12, color: faircut.tint("ink") },
           marker: { size: all.map((p) => (p.efficient ? 13 : 9)), color: all.map((p) => faircut.colour(p.row)), symbol: all.map((p) => SYMBOLS[p.row % 10]), line: { width: all.map((p) => (p.efficient ? 1.5 : 0)), color: faircut.tint("ink") } },
         },
       ];
-      return [traces, base(320, {
-        xaxis: axis({ title: { text: "tokens embedded per token of the documents" }, rangemode: "tozero" }),
-        yaxis: axis({ title: { text: "score" }, tickformat: ".2f" }), margin: { l: 8, r: 26, t: 14, b: 44 },
+      const [most, low, high] = [Math.max(...all.map((p) => p.cost)) * 1.12, Math.min(...all.map((p) => p.score)), Math.max(...all.map((p) => p.score))];
+      const range = [low - 0.12 * (high - low || 0.1), high + 0.12 * (high - low || 0.1)];
+      return [traces, base(340, {
+        xaxis: axis({ title: title("tokens embedded per token of the documents", width - 80), range: [0, most] }),
+        yaxis: axis({ title: { text: measure }, tickformat: ".2f", range }), margin: { l: 8, r: 26, t: 14, b: 44 },
+        annotations: apart(all, (p) => ((width - 96) * p.cost) / most, (p) => (282 * (range[1] - p.score)) / (range[1] - range[0]), (p) => (width < 520 ? faircut.letter(p.row) : `${faircut.letter(p.row)} ${short(p.label, 18)}`), width - 80)
+          .map(({ p, dx, dy, text }) => ({ x: p.cost, y: p.score, text, showarrow: false, xanchor: dx > 0 ? "left" : "right", xshift: dx, yshift: -dy, font: { size: 11.5, color: faircut.tint("ink") } })),
+      })];
+    },
+
+    causes({ causes, bars }, rows, shown, width) {
+      const all = bars.filter((b) => shown.has(b.row)).reverse(), y = all.map((_, k) => k);
+      const sums = all.map((b) => b.counts.reduce((sum, n) => sum + n, 0)), most = Math.max(1, ...sums);
+      const patterns = ["", "/", "x", ".", "\\", "-", "+", "|"];
+      const traces = causes.map((cause, j) => ({
+        type: "bar", orientation: "h", name: plain(cause), showlegend: true, x: all.map((b) => b.counts[j]), y, hovertemplate: "%{customdata}<extra></extra>",
+        customdata: all.map((b) => `<b>${plain(rows[b.row].label)}</b><br>${plain(cause)}: ${faircut.plural(b.counts[j], "question")}`),
+        text: all.map((b) => ((b.counts[j] / most) * (width - 200) > 16 ? `<b>${b.counts[j]}</b>` : "")), textposition: "inside", insidetextanchor: "middle", textangle: 0, constraintext: "none", textfont: { size: 11, color: faircut.tint("ink") },
+        marker: { color: fade(faircut.colour(j), 0.35), line: { width: 1, color: faircut.colour(j) }, pattern: patterns[j % 8] ? { shape: patterns[j % 8], size: 7, solidity: 0.18, bgcolor: fade(faircut.colour(j), 0.3), fgcolor: faircut.colour(j) } : undefined },
+      }));
+      return [traces, base(78 + 28 * all.length + (width < 620 ? 19 * causes.length : 22), {
+        barmode: "stack", bargap: 0.35, showlegend: true, legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", xanchor: "left", traceorder: "normal", itemclick: false, itemdoubleclick: false, font: { size: 11.5 } },
+        xaxis: axis({ title: title("questions missed", width - 150), rangemode: "tozero" }), margin: { l: 8, r: 34, t: 8, b: 40, pad: 2 },
+        yaxis: axis({ tickvals: y, ticktext: all.map((b) => names(rows, b.row, width)), showgrid: false, range: [-0.6, all.length - 0.4] }),
+        annotations: all.map((b, k) => atRight(k, String(sums[k]))),
       })];
     },
 
@@ -198,11 +242,12 @@
       const miss = faircut.tint("miss"), hit = faircut.tint("hit");
       const traces = [{
         type: "heatmap", z, text, hovertemplate: hover, zmin: 0, zmax: 1, colorscale: [[0, miss], [1, hit]], showscale: false,
-        xgap: questions.length < 150 ? 1 : 0, ygap: 2,
+        xgap: (width - 190) / questions.length > 5 ? 1 : 0, ygap: 2,
       }];
       return [traces, base(56 + 26 * kept.length, {
-        xaxis: axis({ title: { text: `${faircut.plural(questions.length, "question")}, alike ones side by side: dark, hit; light, miss` }, showticklabels: false, ticks: "", showgrid: false, zeroline: false }),
-        yaxis: axis({ tickvals: kept.map((_, k) => k), ticktext: kept.map((r) => names(rows, r, width)), showgrid: false, zeroline: false }),
+        xaxis: axis({ title: title(`${faircut.plural(questions.length, "question")}, alike ones side by side`, width - 150), showticklabels: false, ticks: "", showgrid: false, zeroline: false }),
+        yaxis: axis({ tickvals: kept.map((_, k) => k), ticktext: kept.map((r) => names(rows, r, width)), ticks: "", showgrid: false, zeroline: false }),
+        annotations: kept.map((r, k) => atRight(k, String(data.hits[r].reduce((sum, hit) => sum + hit, 0)))), margin: { l: 8, r: 40, t: 8, b: 40, pad: 2 },
       }), (event) => { location.hash = faircut.link("question", data.questions[questions[event.points[0].x]].id, { set: data.set || null }); }];
     },
   };
@@ -212,18 +257,52 @@
     return {
       x: c.points.map((p) => p.x), y: c.points.map((p) => p.mean), mode: "lines+markers", hovertemplate: hover,
       text: c.points.map((p) => `<b>${plain(rows[c.row].label)}</b><br>${f3(p.mean)} (${f3(p.low)} to ${f3(p.high)})`),
-      line: { color: s.color, width: 2, dash: s.dash }, marker: { color: s.color, symbol: s.symbol, size: 7 },
+      line: { color: s.color, width: rows[c.row].control ? 1.4 : 2, dash: rows[c.row].control ? "dash" : s.dash }, marker: { color: s.color, symbol: s.symbol, size: 7 },
     };
   }
 
-  /* Letters at the ends of curves, moved apart where they would lie on one another. */
-  function ends(curves, log) {
+  function padded(values) {
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    return [low - 0.04 * (high - low), high + 0.04 * (high - low)];
+  }
+
+  /* The range of an axis with a little room on either side: a label outside of it must not widen it. */
+  function span(ticks, log) {
+    const [low, high] = [Math.min(...ticks), Math.max(...ticks)].map((t) => (log ? Math.log10(t) : t));
+    const room = 0.03 * (high - low || 1);
+    return [low - room, high + room];
+  }
+
+  /* Names at the ends of curves, moved apart where they would lie on one another, a thin line to each; the axis's range
+     and the room that they take in pixels. Narrow figures show the letters only. */
+  function ends(curves, rows, width, log, height) {
     const last = curves.map((c) => ({ row: c.row, ...c.points[c.points.length - 1] })).sort((a, b) => a.mean - b.mean);
-    let before = -1;
-    return last.map((p) => {
-      const y = Math.max(p.mean, before + 0.045);
-      before = y;
-      return { xref: "x", yref: "y", x: log ? Math.log10(p.x) : p.x, y, text: `<b>${faircut.letter(p.row)}</b>`, showarrow: false, xanchor: "left", xshift: 8, font: { size: 12, color: faircut.colour(p.row) } };
+    const range = [0, Math.min(1.04, Math.max(0.1, ...curves.flatMap((c) => c.points.map((p) => p.high))) * 1.06)];
+    const gap = Math.min(14 * (range[1] / height), range[1] / Math.max(1, last.length - 0.5));
+    const places = last.map((p) => p.mean);
+    for (let i = 1; i < places.length; i++) places[i] = Math.max(places[i], places[i - 1] + gap);
+    for (let i = places.length - 1, top = range[1] - gap / 2; i >= 0; i--, top = places[i + 1] - gap) places[i] = Math.min(places[i], top);
+    const most = width < 520 ? 0 : 18;
+    const name = (p) => (most ? `<b>${faircut.letter(p.row)}</b> ${short(rows[p.row].label, most)}` : `<b>${faircut.letter(p.row)}</b>`);
+    const longest = Math.max(...last.map((p) => Math.min(most, rows[p.row].label.length)));
+    const labels = last.map((p, i) => ({
+      xref: "x", yref: "y", x: log ? Math.log10(p.x) : p.x, y: p.mean, text: name(p), showarrow: true, arrowhead: 0, arrowwidth: 0.8, standoff: 5,
+      arrowcolor: faircut.colour(p.row), ax: 20, ay: ((p.mean - places[i]) * height) / range[1], xanchor: "left", font: { size: 11.5, color: faircut.colour(p.row) },
+    }));
+    return { labels, range, room: 40 + (most ? 7 * longest + 8 : 0) };
+  }
+
+  /* Labels beside points, each at the first place around its point where it lies on nothing else; pixels from the top left. */
+  function apart(points, x, y, name, most) {
+    const taken = points.map((p) => [x(p) - 7, y(p) - 7, x(p) + 7, y(p) + 7]);
+    const places = [[11, -9], [11, 9], [-11, -9], [-11, 9], [11, -22], [11, 22], [-11, -22], [-11, 22], [11, 36], [-11, 36]];
+    return points.map((p) => {
+      const text = name(p), wide = 7 * text.length;
+      const box = ([dx, dy]) => { const left = x(p) + (dx > 0 ? dx : dx - wide); return [left, y(p) + dy - 7, left + wide, y(p) + dy + 7]; };
+      const free = (b) => b[0] > 0 && b[2] < most && taken.every((t) => t[2] < b[0] || t[0] > b[2] || t[3] < b[1] || t[1] > b[3]);
+      const place = places.find((one) => free(box(one))) || places.find((one) => box(one)[2] < most) || places[0];
+      taken.push(box(place));
+      return { p, text, dx: place[0], dy: place[1] };
     });
   }
 
@@ -263,10 +342,21 @@
       if (legend.dataset.ready) return;
       legend.dataset.ready = "yes";
       const set = Number(legend.dataset.legend);
-      hidden.set(set, new Set());
-      legend.querySelectorAll("button").forEach((button) => button.addEventListener("click", () => {
+      hidden.set(set, new Set([...legend.querySelectorAll('button[aria-pressed="false"]')].map((b) => Number(b.dataset.row))));
+      const own = [...legend.querySelectorAll("button[data-row]")];
+      legend.querySelector("[data-controls]")?.addEventListener("click", (event) => {
+        const gone = hidden.get(set), controls = own.filter((b) => b.hasAttribute("data-control"));
+        const show = controls.some((b) => gone.has(Number(b.dataset.row)));
+        for (const b of controls) {
+          if (show) gone.delete(Number(b.dataset.row)); else if (gone.size < own.length - 1) gone.add(Number(b.dataset.row));
+          b.setAttribute("aria-pressed", String(show));
+        }
+        event.target.textContent = show ? "hide all" : "show all";
+        again();
+      });
+      own.forEach((button) => button.addEventListener("click", () => {
         const row = Number(button.dataset.row), gone = hidden.get(set);
-        if (gone.has(row)) gone.delete(row); else if (gone.size < legend.querySelectorAll("button").length - 1) gone.add(row);
+        if (gone.has(row)) gone.delete(row); else if (gone.size < own.length - 1) gone.add(row);
         button.setAttribute("aria-pressed", String(!gone.has(row)));
         again();
       }));
