@@ -2,7 +2,8 @@
 
 And `equal-k.svg`: the ranks of `docs/results/presets.md` at equal k and at equal tokens. The same input gives the same
 bytes. Run after a change of a chunker, or after `bench/presets.py`; `tests/test_site.py` tells when it was forgotten.
-`python bench/pictures.py --report runs/tour` photographs the report of the tour's run (docs/tour.md) with a browser.
+`python bench/pictures.py --report runs/demo` photographs the report of a finished run (`make demo` makes that one) with
+Chromium: the pictures of the README and of docs/report.md.
 """
 
 import re
@@ -242,34 +243,49 @@ def text_at(x: int, y: int, content: str, kind: str, anchor: str) -> str:
 
 # ---------------------------------------------------------------- the report, photographed
 
+# The page's address and its height in pixels.
 SHOTS = {
-    "report-overview.png": "#/",
-    "report-question.png": "#/question/a-020",
-    "report-document.png": "#/document/manual-tidebook-api.md",
+    "report-overview.png": ("#/", 1290),
+    "report-question.png": ("#/question/a-003", 1100),
+    "report-document.png": ("#/document/manual-tidebook-api.md", 1000),
 }
+ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"]
+LARGEST = 300_000  # bytes of a picture
 
 
-def photograph(page: Path) -> None:
-    """Pictures of three pages of a report, made with Playwright and a Chromium on this machine."""
+def photograph(run: Path) -> None:
+    """Pictures of three pages of a run's report, made anew, with Playwright and a Chromium on this machine."""
     from playwright.sync_api import sync_playwright
 
+    from faircut.report.pages import write_report
+
+    page = write_report([run], run / "report.html").resolve().as_uri()
     with sync_playwright() as playwright:
         found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-        browser = playwright.chromium.launch(executable_path=found)
-        tab = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="light")
-        for name, address in SHOTS.items():
-            tab.goto(page.resolve().as_uri() + address)
-            tab.reload()
+        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        for name, (address, height) in SHOTS.items():
+            tab = browser.new_page(viewport={"width": 1280, "height": height}, color_scheme="light")
+            tab.goto(page + address)
             tab.locator("h1:visible, h2:visible").first.wait_for()
-            tab.wait_for_timeout(1500)  # figures and lanes are drawn
+            tab.wait_for_timeout(4000)  # figures and lanes are drawn
             tab.screenshot(path=OUT / name)
+            tab.close()
+            check_size(OUT / name)
         browser.close()
+
+
+def check_size(picture: Path) -> None:
+    """A page of the documentation opens fast."""
+    size = picture.stat().st_size
+    if size > LARGEST:
+        sys.exit(f"{picture} has {size:,} bytes, at most {LARGEST:,} are wanted")
+    print(f"{picture.name}: {size:,} bytes")
 
 
 def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     if sys.argv[1:2] == ["--report"]:
-        photograph(Path(sys.argv[2]) / "report.html")
+        photograph(Path(sys.argv[2]))
         return
     models = Models.of(EMBEDDERS.build("minilm"))
     for name in sys.argv[1:] or SPECS:

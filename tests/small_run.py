@@ -25,6 +25,18 @@ def small_run(small, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def tight_run(small, tmp_path_factory):
+    """The folder of a finished run whose budget is so small that questions are missed."""
+    folder = tmp_path_factory.mktemp("tight-run")
+    plan = Plan(
+        str(small / "corpus"), str(small / "questions.jsonl"), CHUNKERS, index="exact", controls=True,
+        measure="recall@40t",
+    )  # fmt: skip
+    run(plan, folder / "tight", cache=folder / "vectors.sqlite")
+    return folder / "tight"
+
+
+@pytest.fixture(scope="session")
 def hostile_run(tmp_path_factory):
     """The folder of a finished run whose documents, questions and names try to be markup, scripts and directions."""
     folder = tmp_path_factory.mktemp("hostile")

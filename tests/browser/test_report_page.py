@@ -1,12 +1,16 @@
 """The report as people use it: sort, filter, open, follow, switch, by mouse and by keyboard, in light and dark."""
 
 import json
+import re
 from urllib.parse import quote
 
 import polars as pl
 import pytest
 from looking import serious, until
 
+from faircut.experiment.plan import Plan
+from faircut.experiment.run import run
+from faircut.report.pages import write_report
 from faircut.report.run_data import load_run
 from small_run import CHUNKERS
 
@@ -270,6 +274,23 @@ def test_a_miss_is_told_in_a_sentence_that_leads_to_the_place_in_the_document(vi
         assert "at=" in link.get_attribute("href")
         link.click()
         seen.page.locator(".viewer .row").first.wait_for()
+
+
+def test_what_a_hit_brings_beside_its_chunk_is_drawn_paler_and_counted(visiting, small, tmp_path):
+    chunkers = ("sentence(max=30t)", "fixed(30t)")
+    plan = Plan(
+        str(small / "corpus"), str(small / "questions.jsonl"), chunkers, index="exact", deliver="window(1)",
+        measure="recall@60t",
+    )  # fmt: skip
+    run(plan, tmp_path / "wide", cache=tmp_path / "vectors.sqlite")
+    address = write_report([tmp_path / "wide"], tmp_path / "report.html").as_uri()
+    with visiting(address + "#/question/q3") as seen:
+        wait_for_heading(seen.page, "How is the berth paid for?")
+        assert "window(1)" in seen.page.locator(".lead").last.inner_text()
+        assert seen.page.locator("li.delivered .around").count() > 0
+        told = seen.page.locator("li.delivered .of").first.inner_text()
+        brought, own = re.search(r"brought ([\d,]+) characters \(the chunk has ([\d,]+)\)", told).groups()
+        assert int(brought.replace(",", "")) > int(own.replace(",", ""))
 
 
 def test_the_marks_of_a_document_are_explained_and_controls_fold_away_on_a_phone(visiting, report):

@@ -1,8 +1,11 @@
 """A tiny PDF writer for tests: text in the standard fonts, lines, an outline and tags, as bytes without a library."""
 
+import hashlib
+import re
 from dataclasses import dataclass, field
 
 FONTS = {"F1": "Helvetica", "F2": "Helvetica-Bold", "F3": "Courier", "F4": "Times-Italic"}
+LIGATURES = {"\u201a": "ff", "\u0192": "ffi", "\u201e": "fl"}  # how they are typed in the font F5
 
 
 @dataclass
@@ -42,8 +45,11 @@ class Sheet:
         return self
 
 
-def pdf(*sheets, outline=(), title="", encrypt=False):
-    """The bytes of a PDF. ``outline`` is a list of (level, title, page from 1, y from the top)."""
+def pdf(*sheets, outline=(), title="", encrypt=False, inherited=False):
+    """The bytes of a PDF. ``outline`` is a list of (level, title, page from 1, y from the top, which may be None).
+
+    With ``inherited`` the pages have their size and fonts from the tree above them.
+    """
     objects = {}
     catalog, pages, info, fonts, tree = 1, 2, 3, 4, 5
     objects[fonts] = (
@@ -52,7 +58,8 @@ def pdf(*sheets, outline=(), title="", encrypt=False):
             f"/{key} <</Type/Font/Subtype/Type1/BaseFont/{name}/Encoding/WinAnsiEncoding>>"
             for key, name in FONTS.items()
         )
-        + ">>"
+        + " /F5 <</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding"
+        + f"<</Type/Encoding/Differences[130/{'/'.join(LIGATURES.values())}]>>>>>>"
     )
     number = 6
     kids = []
@@ -62,15 +69,17 @@ def pdf(*sheets, outline=(), title="", encrypt=False):
         number += 2
         stream = "\n".join(sheet.operations)
         objects[content] = f"<</Length {len(stream.encode('latin-1'))}>>\nstream\n{stream}\nendstream"
+        shared = f"/MediaBox[0 0 {sheet.width} {sheet.height}]/Rotate {sheet.rotate}/Resources<</Font {fonts} 0 R>>"
         objects[page] = (
-            f"<</Type/Page/Parent {pages} 0 R/MediaBox[0 0 {sheet.width} {sheet.height}]/Rotate {sheet.rotate}"
-            f"/Resources<</Font {fonts} 0 R>>/Contents {content} 0 R/StructParents {len(kids)}>>"
+            f"<</Type/Page/Parent {pages} 0 R{'' if inherited else shared}"
+            f"/Contents {content} 0 R/StructParents {len(kids)}>>"
         )
         kids.append(page)
         elements.append([(tag, element, page, mcid) for mcid, (tag, element) in enumerate(sheet.tags)])
     number, tagged = _structure(objects, elements, tree, number)
     number, root = _outlines(objects, sheets, kids, outline, number)
-    objects[pages] = f"<</Type/Pages/Count {len(kids)}/Kids[{' '.join(f'{k} 0 R' for k in kids)}]>>"
+    above = shared if inherited else ""
+    objects[pages] = f"<</Type/Pages/Count {len(kids)}{above}/Kids[{' '.join(f'{k} 0 R' for k in kids)}]>>"
     objects[info] = f"<</Title({title})>>"
     objects[catalog] = (
         f"<</Type/Catalog/Pages {pages} 0 R"
@@ -126,9 +135,9 @@ def _outlines(objects, sheets, kids, outline, number):
         links += f"/Next {group[place + 1]} 0 R" if place + 1 < len(group) else ""
         mine = children.get(own)
         links += f"/First {mine[0]} 0 R/Last {mine[-1]} 0 R/Count {len(mine)}" if mine else ""
-        top = sheets[page - 1].height - y
         words = f"\ufeff{title}".encode("utf-16-be").hex()
-        goal = f"/Dest[{kids[page - 1]} 0 R/XYZ 0 {top} 0]"
+        view = "Fit" if y is None else f"XYZ 0 {sheets[page - 1].height - y} 0"
+        goal = f"/Dest[{kids[page - 1]} 0 R/{view}]"
         objects[own] = f"<</Title<{words}>/Parent {parent[own]} 0 R{goal}{links}>>"
     top = children[root]
     objects[root] = f"<</Type/Outlines/First {top[0]} 0 R/Last {top[-1]} 0 R/Count {len(top)}>>"
@@ -152,4 +161,58 @@ def _assembled(objects, catalog, info, encrypt):
     locked = f"/Encrypt<</Filter/Standard/V 2/R 3/Length 128/P -4{strings}>>/ID[<{'11' * 16}><{'11' * 16}>]"
     out += f"trailer\n<</Size {size}/Root {catalog} 0 R/Info {info} 0 R{locked if encrypt else ''}>>\n".encode()
     out += f"startxref\n{start}\n%%EOF\n".encode()
+    return bytes(out)
+
+
+# ---------------------------------------------------------------- passwords
+
+_PAD = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
+_RIGHTS = (-4).to_bytes(4, "little", signed=True)
+_ID = b"\x11" * 16
+
+
+def locked(raw, owner, user=""):
+    """A file of ``pdf()`` encrypted (RC4, 128 bits, revision 3); with an empty ``user`` anybody may read it."""
+    owners = _md5_often(_padded(owner))
+    o = _padded(user)
+    for n in range(20):
+        o = _rc4(bytes(b ^ n for b in owners), o)
+    key = _md5_often(_padded(user) + o + _RIGHTS + _ID)
+    u = hashlib.md5(_PAD + _ID, usedforsecurity=False).digest()
+    for n in range(20):
+        u = _rc4(bytes(b ^ n for b in key), u)
+    raw = re.sub(
+        rb"(\d+) 0 obj\n(<<[^\n]*>>\nstream\n)(.*?)(?=\nendstream)", lambda m: _stream(m, key), raw, flags=re.S
+    )
+    handler = f"/Encrypt<</Filter/Standard/V 2/R 3/Length 128/P -4/O<{o.hex()}>/U<{(u + bytes(16)).hex()}>>>"
+    return raw.replace(b"/Info ", f"{handler}/ID[<{_ID.hex()}><{_ID.hex()}>]/Info ".encode(), 1)
+
+
+def _stream(match, key):
+    number = int(match[1])
+    own = hashlib.md5(key + number.to_bytes(3, "little") + b"\0\0", usedforsecurity=False).digest()
+    return match[1] + b" 0 obj\n" + match[2] + _rc4(own, match[3])
+
+
+def _padded(password):
+    return (password.encode("latin-1") + _PAD)[:32]
+
+
+def _md5_often(start):
+    for _ in range(51):
+        start = hashlib.md5(start, usedforsecurity=False).digest()
+    return start
+
+
+def _rc4(key, data):
+    state, j = list(range(256)), 0
+    for i in range(256):
+        j = (j + state[i] + key[i % len(key)]) % 256
+        state[i], state[j] = state[j], state[i]
+    out, i, j = bytearray(), 0, 0
+    for byte in data:
+        i = (i + 1) % 256
+        j = (j + state[i]) % 256
+        state[i], state[j] = state[j], state[i]
+        out.append(byte ^ state[(state[i] + state[j]) % 256])
     return bytes(out)

@@ -214,3 +214,12 @@ def test_a_large_file_is_judged_by_its_beginning():
     raw = text.encode("cp1252")
     with pytest.warns(FaircutWarning, match="WINDOWS-1252"):
         assert decode_strictly(raw, "a.txt") == text
+
+
+@pytest.mark.parametrize(
+    "label", ["rot13", "hex", "base64", "zlib", "bz2", "uu", "quopri", "idna", "undefined", "utf-7"]
+)
+def test_a_label_that_names_no_encoding_of_text_is_not_followed(tmp_path, label):
+    page = tmp_path / "page.html"
+    page.write_bytes(f"<meta charset={label}><p>Boats moor here.</p>".encode())
+    assert read(page).text == "Boats moor here.\n"

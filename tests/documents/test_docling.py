@@ -113,7 +113,9 @@ def test_an_object_is_exported_first_and_sections_without_a_title_count_from_one
         def export_to_dict(self):
             return changed(body={"children": ref("texts/9")}, texts=TEXTS[1:])
 
-    assert [b.level for b in from_docling(Result(), id="a").blocks] == [2]
+    with pytest.warns(FaircutWarning, match="left out text that the body does not refer to"):
+        document = from_docling(Result(), id="a")
+    assert [b.level for b in document.blocks] == [2]
 
 
 def changed(**parts):
@@ -129,13 +131,13 @@ def changed(**parts):
         (changed(body={"children": [{"$ref": "file:///etc"}]}), r"a: #/body: 'children' holds no reference such as"),
         (changed(body={"children": "x"}), "a: #/body: 'children' must be a list of objects, found str 'x'"),
         (changed(texts=[text(0, "text", 5)], body={"children": ref("texts/0")}), "#/texts/0: 'text' must be text"),
-        (changed(body={}), "a: no item of its body has a text"),
+        (changed(body={}, texts=[], tables=[]), "a: no item of its body has a text"),
         (
             changed(
                 tables=[{"self_ref": "#/tables/0", "data": {"num_rows": 10**6, "num_cols": 10**6}}],
                 body={"children": ref("tables/0")},
             ),
-            "#/tables/0: a table of 1,000,000 times 1,000,000 cells",
+            "#/tables/0: with this table there are 1,000,000,000,000 cells, more than 5,000,000; convert",
         ),
     ],
 )
@@ -146,9 +148,42 @@ def test_what_is_wrong_is_said_with_its_place(document, said):
 
 def test_groups_that_hold_each_other_end():
     loop = changed(groups=[group(0, "section", "groups/1"), group(1, "section", "groups/0", "texts/0")])
-    assert pieces(from_docling(loop | {"body": {"children": ref("groups/0")}}, id="a")) == [
-        ("heading", 1, 1, "Harbour")
-    ]
+    loop |= {"body": {"children": ref("groups/0")}, "texts": TEXTS[:1], "tables": []}
+    assert pieces(from_docling(loop, id="a")) == [("heading", 1, 1, "Harbour")]
     deep = [group(n, "section", f"groups/{n + 1}") for n in range(1000)]
     with pytest.raises(DocumentError, match="nested deeper than 100 levels"):
         from_docling(changed(groups=[*deep, group(1000, "section")], body={"children": ref("groups/0")}), id="a")
+
+
+def table_of(cells, **size):
+    return {
+        "schema_name": "DoclingDocument",
+        "body": {"children": ref("tables/0")},
+        "tables": [{"self_ref": "#/tables/0", "label": "table", "data": {**size, "table_cells": cells}}],
+    }
+
+
+@pytest.mark.parametrize("size", [{}, {"num_rows": 1, "num_cols": 1}])
+def test_no_cell_is_lost_whatever_size_the_table_says_that_it_has(size):
+    cells = [cell("in", 0, 0), cell("below", 1, 0), cell("beside", 0, 1), cell("twice", 0, 0)]
+    text = from_docling(table_of(cells, **size), id="a").text
+    assert text == "|  |  |\n| --- | --- |\n| in twice | beside |\n| below |  |\n"
+
+
+def test_text_that_nothing_refers_to_is_counted_and_not_lost_in_silence():
+    document = table_of([cell("in", 0, 0)])
+    document["texts"] = [text(0, "text", "12345")]
+    document["tables"].append({"data": {"table_cells": [cell("67", 0, 0)]}})
+    with pytest.warns(FaircutWarning, match=r"left out text that the body does not refer to \(7 characters\)"):
+        from_docling(document, id="a")
+
+
+def test_many_merged_cells_or_deep_headings_do_not_fill_the_memory():
+    merged = cell("x" * 10_000, 0, 0, rows=1000, columns=100)
+    for cells in ([merged], [cell("x", 0, 0, rows=2000, columns=2000)] * 2):
+        with pytest.raises(DocumentError, match="more than 5,000,000; convert the document in parts"):
+            from_docling(table_of(cells), id="a")
+    deep = table_of([])
+    deep["texts"] = [text(n, "section_header", f"h{n}", level=n * 1000) for n in range(1000)]
+    deep["body"]["children"] = ref(*(f"texts/{n}" for n in range(1000)))
+    assert max(block.level for block in from_docling(deep, id="a").blocks) == 20

@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from faircut.documents import READERS, read
+from faircut.documents import READERS, read, read_corpus
 from faircut.errors import DocumentError, FaircutWarning
 
 
@@ -105,3 +105,28 @@ def test_reading_all_nasty_files_leaves_no_file_behind(tmp_path, shared_data):
     counts, found = left_behind(tmp_path, shared_data / "nasty")
     assert int(counts[0]) >= 30
     assert found == []
+
+
+BROKEN = {
+    "nonsense": bytes(range(256)) * 20,
+    "empty archive": b"PK\x05\x06" + bytes(18),
+    "cut archive": b"PK\x03\x04" + bytes(range(200)),
+    "old Office": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(range(256)) * 40,
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("extension", ["txt", "md", "html", "docx", "pptx", "xlsx", "xls", "ods", "csv", "epub", "eml"])
+def test_an_error_about_a_broken_file_says_what_to_do(tmp_path, extension, broken):
+    path = tmp_path / f"a.{extension}"
+    path.write_bytes(broken)
+    with pytest.raises(DocumentError, match=r".*: .*; .*\.$"):
+        read(path)
+
+
+def test_an_error_about_a_missing_file_says_what_to_do(tmp_path):
+    (tmp_path / "broken.txt").symlink_to(tmp_path / "gone")
+    with pytest.raises(DocumentError, match=r"no such file or folder; check the path\.$"):
+        read_corpus(tmp_path / "gone")
+    with pytest.raises(DocumentError, match=r"cannot be read: .*; check that it is there and may be read\.$"):
+        list(read_corpus(tmp_path))

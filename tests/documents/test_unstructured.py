@@ -74,6 +74,8 @@ def test_objects_are_asked_for_their_json():
         ([element("Text", "x", page_number=-1)], "a: element 0: 'page_number' must be a whole number from 0"),
         ([element("Text", "x") | {"metadata": []}], "a: element 0: 'metadata' must be an object, found list"),
         ([], "a: none of 0 elements has a text"),
+        (None, "a: expected a list of elements, found NoneType; give the list"),
+        (element("Title", "x"), "a: expected a list of elements, found dict; give the list"),
         ([element("Image", " ")], "a: none of 1 elements has a text"),
     ],
 )
@@ -87,3 +89,9 @@ def test_a_hostile_depth_or_table_does_no_harm():
     assert len(from_unstructured(deep, id="a").text) < 100
     nested = element("Table", "words", text_as_html="<table><tr><td>" * 5000 + "x")
     assert "x" in from_unstructured([nested], id="a").text
+
+
+def test_hidden_parts_of_a_table_are_counted():
+    table = element("Table", "seen gone", text_as_html="<table><tr><td>seen</td></tr></table><p hidden>gone</p>")
+    with pytest.warns(FaircutWarning, match=r"a: left out hidden parts \(4 characters\)"):
+        from_unstructured([table], id="a")

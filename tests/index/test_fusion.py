@@ -86,7 +86,10 @@ def slow_zscore(corpus, row, k):
 
 @pytest.mark.parametrize("few", [False, True])
 @pytest.mark.parametrize("engine", ["exact", "qdrant"])
-@pytest.mark.parametrize(("spec", "constant", "depth"), [("rrf", 60, 1000), ("rrf(k=0, depth=7)", 0, 7)])
+@pytest.mark.parametrize(
+    ("spec", "constant", "depth"),
+    [("rrf", 60, 1000), ("rrf(k=0, depth=7)", 0, 7), ("rrf(depth=999999999999)", 60, 1000)],
+)
 def test_reciprocal_rank_fusion_is_that_of_its_definition(engine, few, spec, constant, depth):
     corpus = Corpus(90, 12, seed=4, few=few, engine=engine)
     searcher = SEARCHES.build(spec).searcher(corpus.by_vectors, corpus.by_words)

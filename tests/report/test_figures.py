@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from faircut.report.clusters import clustered_order
@@ -41,6 +41,23 @@ def test_every_figure_but_the_map_of_questions_has_its_numbers_as_a_table(drawn)
         assert all(len(row) == len(figure.table.columns) for row in figure.table.rows) if figure.table else True
 
 
+def test_the_causes_are_those_of_the_diagnoses(tight_run):
+    data = data_sets([load_run(tight_run)])[0]
+    rows, figure = data.rows, {figure.id: figure for figure in figures(data)}["causes"].values
+    for bar in figure["bars"]:
+        causes = rows[bar["row"]].diagnosis["cause"].drop_nulls().to_list()
+        assert {c: n for c, n in zip(figure["causes"], bar["counts"], strict=True) if n} == {
+            c: causes.count(c) for c in causes
+        }
+
+
+def test_a_control_is_never_on_the_line_of_the_efficient(drawn, small_run):
+    rows = load_run(small_run).rows
+    efficient = [p["row"] for p in drawn["frontier"].values["points"] if p["efficient"]]
+    assert efficient
+    assert not any(rows[row].entry["is_control"] for row in efficient)
+
+
 def test_the_histograms_hold_every_chunk(drawn):
     for ridge in drawn["sizes"].values["ridges"]:
         assert sum(ridge["shares"]) == pytest.approx(1, abs=1e-3)
@@ -59,6 +76,7 @@ def test_the_frontier_is_what_no_other_beats(points):
 
 @settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 1), min_size=3, max_size=3), min_size=1, max_size=40))
+@example([[0, 0, 0], [0, 1, 0], [1, 0, 0]])  # scipy takes these for distances
 def test_the_map_holds_every_question_once_with_equal_ones_side_by_side(rows):
     patterns = np.array(rows, dtype=np.int8)
     order = clustered_order(patterns)

@@ -32,17 +32,22 @@ def data_of(page):
     return {name: json.loads(raw) for name, raw in parts_of(page).items() if name != "plotly"}
 
 
+def shown_rows(run):
+    """The rows of a run in the order of the page: controls come last."""
+    return sorted(load_run(run).rows, key=lambda row: row.entry["is_control"])
+
+
 def copied(run, folder):
     """A copy of a run without its index, which no report reads."""
     return shutil.copytree(run, folder, ignore=shutil.ignore_patterns("index"))
 
 
 def test_the_page_holds_the_documents_and_every_cut_exactly(page, small_run):
-    run, data = load_run(small_run), data_of(page)
+    data = data_of(page)
     documents = {d["id"]: d for name, part in data.items() if name.startswith("documents-") for d in part.values()}
     texts = dict(pl.read_parquet(small_run / "documents.parquet").select("id", "text").iter_rows())
     assert {d: documents[d]["text"] for d in documents} == texts
-    for lane, row in enumerate(run.rows):
+    for lane, row in enumerate(shown_rows(small_run)):
         for document in texts:
             chunks = row.chunks.filter(pl.col("document") == document)
             shown = documents[document]["lanes"][lane]
@@ -53,9 +58,9 @@ def test_the_page_holds_the_documents_and_every_cut_exactly(page, small_run):
 
 
 def test_what_was_delivered_is_what_the_scores_are_made_of(page, small_run):
-    run, data = load_run(small_run), data_of(page)
+    data = data_of(page)
     questions = data["set-0"]["questions"]
-    for lane, row in enumerate(run.rows):
+    for lane, row in enumerate(shown_rows(small_run)):
         for number, question in enumerate(questions):
             found = data["questions-0-0"][str(number)][lane]
             covered = sum(end - start for _, start, end in found["covered"])
@@ -63,6 +68,21 @@ def test_what_was_delivered_is_what_the_scores_are_made_of(page, small_run):
             assert covered / size == pytest.approx(row.scores["recall@1000t"][number], abs=1e-9)
             assert data["set-0"]["hits"][lane][number] == row.scores["hit@1000t"][number]
             assert found["tokens"] == row.scores["tokens@1000t"][number]
+
+
+def test_chunkers_come_before_their_controls_everywhere(page):
+    controls = [row["control"] for row in data_of(page)["set-0"]["rows"]]
+    assert controls == sorted(controls)
+    assert sum(controls) == len(CHUNKERS)
+    cells = re.findall(r"<bdi>shuffled\([^<]*</bdi> <span class=\"tag\">control</span>", page)
+    assert len(cells) == len(CHUNKERS)
+
+
+def test_every_column_of_the_leaderboard_that_needs_it_is_explained_in_sight(page):
+    board = page[page.index('data-table="leaderboard"') :]
+    told = board[board.index('class="means"') : board.index("</dl>")]
+    for name in ("recall@5", "tokens@5", "p (Holm)", "embedded per token", "integrity"):
+        assert f"<dt>{name}</dt>" in told
 
 
 def test_a_semantic_row_shows_its_similarities_and_the_threshold(page):

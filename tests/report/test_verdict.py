@@ -35,7 +35,7 @@ def board(*rows, measure="recall@1000t"):
 
 def test_a_winner_is_named_with_its_lead_and_its_interval():
     verdict = verdict_of(board(row("best", 0.7, 1.0, contrast(0.2, "better")), row("base", 0.5, 1.0)))
-    assert verdict.headline == "Where you cut matters here: best beats base."
+    assert verdict.headline == "How you cut matters here: best beats base."
     assert "70 % with best and 50 % with the baseline base: 20 points more" in verdict.sentences[0]
     assert "+18 to +22 points" in verdict.sentences[0]
 
@@ -57,6 +57,26 @@ def test_what_could_not_be_seen_is_said_with_the_smallest_difference_that_could(
 def test_a_control_never_wins():
     rows = row("shuffled(base)", 0.9, 1.0, contrast(0.4, "better"), control=True), row("base", 0.5, 1.0)
     assert "shuffled" not in verdict_of(board(*rows)).headline
+
+
+def test_controls_tell_for_whom_the_places_of_the_boundaries_count():
+    rows = row("best", 0.7, 1.0, contrast(0.2, "better")), row("base", 0.5, 1.0)
+    control = row("shuffled(base)", 0.5, 1.0, contrast(0.0, "no measured difference"), control=True)
+    found = [
+        contrast(0.2, "better") | {"name": "minilm::best"},
+        contrast(0.0, "equivalent") | {"name": "minilm::base"},
+    ]
+    verdict = verdict_of(board(*rows, control) | {"controls": found})
+    assert "The places of the boundaries count for best: better than the same sizes cut elsewhere." in verdict.sentences
+    assert "For base that is not shown: the sizes alone may explain the score." in verdict.sentences
+    assert not any("shuffled" in sentence for sentence in verdict.sentences)
+
+
+def test_text_that_the_embedder_never_saw_is_said_with_its_share():
+    short, long = row("short", 0.7, 1.0, contrast(0.2, "better")), row("base", 0.5, 1.0)
+    long["integrity"] = {"ok": False, "words": "9 chunks beyond the embedder's limit", "unseen_tokens": 430}
+    leaderboard = board(short, long) | {"corpus": {"documents": 30, "tokens": 1000}}
+    assert "Text that it never saw: base (43 %)." in verdict_of(leaderboard).sentences[1]
 
 
 def test_a_single_row_is_measured_not_compared():

@@ -81,14 +81,16 @@ class Archive:
         """
         found = self.find(name)
         if found is None:
-            raise DocumentError(f"{self.path}: damaged or of another kind: it has no {name!r}.")
+            raise DocumentError(f"{self.path}: damaged or of another kind: it has no {name!r}; fetch or save it again.")
         member = self._members[found]
         self._refuse_unreadable(member)
         try:
             with self._zip.open(member) as stream:
                 return self._read_pieces(stream, member, limit)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error) as error:
-            raise DocumentError(f"{self.path}: damaged: {found!r} cannot be unpacked ({error}).") from error
+            raise DocumentError(
+                f"{self.path}: damaged: {found!r} cannot be unpacked ({error}); fetch or save it again."
+            ) from error
 
     def _refuse_unreadable(self, member: zipfile.ZipInfo) -> None:
         if member.flag_bits & 0x1:
@@ -113,7 +115,7 @@ class Archive:
         why = "a zip bomb" if size > ratio_limit else f"more than the {limit:,} bytes allowed"
         raise DocumentError(
             f"{self.path}: refused: {member.filename!r} expands from {member.compress_size:,} to "
-            f"{size:,} bytes or more, {why}."
+            f"{size:,} bytes or more, {why}; if it is no attack, save its text in another format."
         )
 
 
@@ -138,7 +140,9 @@ def open_archive(path: Path) -> Iterator[Archive]:
             archive = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error, UnicodeError) as error:
             what = "damaged or cut short" if start.startswith(b"PK") else "not what its name says"
-            raise DocumentError(f"{path}: {what}: no readable zip archive ({error}).") from error
+            raise DocumentError(
+                f"{path}: {what}: no readable zip archive ({error}); fetch or save it again."
+            ) from error
         with archive:
             yield Archive(path, archive, _members(path, archive))
 
@@ -152,7 +156,9 @@ def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]
     for member in archive.infolist():
         name = member.filename.replace("\\", "/")  # some tools on Windows write it so
         if name.startswith("/") or _DRIVE.match(name) or ".." in name.split("/"):
-            raise DocumentError(f"{path}: refused: its member {member.filename!r} points outside of the archive.")
+            raise DocumentError(
+                f"{path}: refused: its member {member.filename!r} points outside of the archive; save it anew."
+            )
         if not name.endswith("/"):
             members[name] = member
     return members
@@ -181,7 +187,7 @@ def parse_xml(data: bytes, where: str) -> Element:
         parser.feed(data)
         root: Element = parser.close()
     except (ParseError, expat.ExpatError, ValueError, LookupError) as error:
-        raise DocumentError(f"{where}: damaged: not well-formed XML ({error}).") from error
+        raise DocumentError(f"{where}: damaged: not well-formed XML ({error}); fetch or save it again.") from error
     _refuse_depth(root, where)
     return root
 
@@ -204,7 +210,7 @@ def _refuse_entities(data: bytes, where: str) -> None:
     """Read the prolog, the only place where entities can be declared, and refuse it when it does."""
 
     def declared(*declaration: object) -> None:
-        raise DocumentError(f"{where}: refused: its DOCTYPE declares the entity {declaration[0]!r}.")
+        raise DocumentError(f"{where}: refused: its DOCTYPE declares the entity {declaration[0]!r}; save it anew.")
 
     def element(*_: object) -> None:
         raise _PrologRead
@@ -223,5 +229,7 @@ def _refuse_depth(root: Element, where: str) -> None:
     while level:
         depth += 1
         if depth > MAX_DEPTH:
-            raise DocumentError(f"{where}: refused: XML elements nested deeper than {MAX_DEPTH:,} levels.")
+            raise DocumentError(
+                f"{where}: refused: XML elements nested deeper than {MAX_DEPTH:,} levels; save it anew."
+            )
         level = [child for element in level for child in element]

@@ -13,6 +13,8 @@ from faircut.records import Block, BlockKind, Document, Span
 __all__ = ["DocumentBuilder", "ListItem", "pipe_table"]
 
 SEPARATOR = "\n\n"
+DEEPEST = 20
+"""The lowest level of a heading; deeper ones count as this one, so that a path of headings is bounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,8 @@ class DocumentBuilder:
             self._pieces.append((kind, text, level, self.page))
 
     def heading(self, text: str, level: int) -> None:
-        """A heading on one line; level 1 is the highest."""
-        self.add("heading", " ".join(text.split()), max(level, 1))
+        """A heading on one line; level 1 is the highest, ``DEEPEST`` the lowest."""
+        self.add("heading", " ".join(text.split()), min(max(level, 1), DEEPEST))
 
     def items(self, items: Iterable[ListItem]) -> None:
         """A list with all that is nested in it as one block of level 1."""

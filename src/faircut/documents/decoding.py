@@ -71,7 +71,9 @@ def decode_strictly(raw: bytes, where: str, label: str | None = None) -> str:
     if encoding is None:
         encoding = _wide(raw) or _labelled(raw, codec(label))
         if encoding is None and (place := raw.find(b"\0")) >= 0:
-            raise DocumentError(f"{where}: not text: a NUL byte at position {place}; it is a binary file.")
+            raise DocumentError(
+                f"{where}: not text: a NUL byte at position {place}; it is a binary file; leave it out."
+            )
     if encoding is None:
         return _unlabelled(raw, where)
     try:
@@ -93,7 +95,7 @@ def decode(raw: bytes, where: str, label: str | None = None) -> str:
     if encoding := encoding or _wide(raw):
         return _replaced(raw[mark:], where, encoding)
     if raw.count(b"\0", 0, _HEAD) > _FEW * len(raw[:_HEAD]):
-        raise DocumentError(f"{where}: not text: it holds NUL bytes; it is a binary file.")
+        raise DocumentError(f"{where}: not text: it holds NUL bytes; it is a binary file; leave it out.")
     encoding = _labelled(raw, codec(label))
     return _unlabelled(raw, where) if encoding in (None, "utf-8") else _replaced(raw, where, encoding)
 
@@ -155,7 +157,7 @@ _AS_READ = {
     "utf-16-be": "utf-8",
     "utf-8-sig": "utf-8",
 }
-_NO_TEXT = {"base64", "bz2", "hex", "quopri", "rot13", "uu", "zlib", "idna", "punycode", "undefined", "utf-7"} | {
+_NO_TEXT = {"idna", "punycode", "undefined", "utf-7"} | {
     "raw-unicode-escape",
     "raw_unicode_escape",
     "unicode-escape",
@@ -166,10 +168,12 @@ _NO_TEXT = {"base64", "bz2", "hex", "quopri", "rot13", "uu", "zlib", "idna", "pu
 def codec(label: str | None) -> str | None:
     """Python's name of the encoding that browsers read under ``label``; None for unknown and unset ones."""
     try:
-        name = codecs.lookup(label.strip()).name if label else None
+        found = codecs.lookup(label.strip()) if label else None
     except (LookupError, ValueError):
         return None
-    return _AS_READ.get(name, name) if name and name not in _NO_TEXT else None
+    if found is None or found.name in _NO_TEXT or not found._is_text_encoding:  # compressions, rot13
+        return None
+    return _AS_READ.get(found.name, found.name)
 
 
 def _name(encoding: str) -> str:

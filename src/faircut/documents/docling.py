@@ -1,7 +1,8 @@
 """A document of the tool Docling, as its object or as its JSON -> a document of ours. The tool itself is not needed.
 
 Its body is followed in reading order: headings with their level, nested lists, tables with merged cells, code,
-captions, pages. Page headers and footers, notes and the text inside pictures are left out and counted.
+captions, pages. Page headers and footers, notes, the text inside pictures, and what the body does not refer to are left
+out and counted.
 """
 
 import re
@@ -19,13 +20,15 @@ from faircut.records import Document
 __all__ = ["from_docling"]
 
 MAX_CELLS = 5_000_000
-"""Places of one table."""
+"""Places of all tables together."""
+_USUAL = 100  # characters of a cell
 _MAX_DEPTH = 100  # groups in groups
 _LISTS = frozenset(("list", "ordered_list"))
 _FURNITURE = {"page_header": "page headers", "page_footer": "page footers"}
 _CHECKS = {"checkbox_selected": "[x] ", "checkbox_unselected": "[ ] "}
 
 Item = dict[str, Any]
+Range = tuple[int, int]
 
 
 def from_docling(document: Any, *, id: str, title: str = "", source: str = "") -> Document:  # noqa: A002
@@ -38,7 +41,8 @@ def from_docling(document: Any, *, id: str, title: str = "", source: str = "") -
         source: where it comes from.
 
     Warns:
-        FaircutWarning: page headers, footers, notes or text in pictures were left out, with their characters.
+        FaircutWarning: page headers, footers, notes, text in pictures, or text that the body does not refer to were
+            left out, with their characters.
 
     Raises:
         DocumentError: no document of Docling, something wrong in it (with its place), or no text.
@@ -52,6 +56,7 @@ def from_docling(document: Any, *, id: str, title: str = "", source: str = "") -
     walk = _Walk(id, value)
     walk.children(mapping(value, "body", id), 0)
     walk.close_list()
+    walk.count_unseen()
     warn_left_out(id, walk.left_out)
     if walk.builder.is_empty:
         raise DocumentError(f"{id}: no item of its body has a text; convert the file again, with OCR if it is a scan.")
@@ -69,6 +74,7 @@ class _Walk:
     left_out: Counter[str] = field(default_factory=Counter)
     title: str = ""
     _seen: set[str] = field(default_factory=set)
+    _places: int = 0  # of the tables so far
     _items: list[ListItem] = field(default_factory=list)  # of the list in the making
     _page: int | None = None  # of its first item
 
@@ -86,13 +92,18 @@ class _Walk:
             reference = entry.get("$ref", entry.get("cref"))
             if not isinstance(reference, str) or not (found := _REFERENCE.fullmatch(reference)):
                 place = self._place(item)
-                raise DocumentError(f"{place}: {key!r} holds no reference such as #/texts/0: {entry!r:.60}.")
+                raise DocumentError(
+                    f"{place}: {key!r} holds no reference such as #/texts/0: {entry!r:.60}; export it again."
+                )
             if reference in self._seen:
                 continue
             self._seen.add(reference)
             items = self._all[found[1]]
             if int(found[2]) >= len(items):
-                raise DocumentError(f"{self._place(item)}: refers to {reference}, of which there are {len(items)}.")
+                raise DocumentError(
+                    f"{self._place(item)}: refers to {reference}, of which there are {len(items)}; "
+                    "convert the file again."
+                )
             yield reference, items[int(found[2])]
 
     def _place(self, item: Item) -> str:
@@ -100,7 +111,9 @@ class _Walk:
 
     def _visit(self, reference: str, item: Item, depth: int, list_depth: int) -> None:
         if depth > _MAX_DEPTH:
-            raise DocumentError(f"{self._place(item)}: nested deeper than {_MAX_DEPTH} levels.")
+            raise DocumentError(
+                f"{self._place(item)}: nested deeper than {_MAX_DEPTH} levels; it is damaged, convert the file again."
+            )
         label = text(item, "label", self._place(item))
         layer = text(item, "content_layer", self._place(item)) or "body"
         if layer != "body" or label in _FURNITURE:
@@ -132,7 +145,9 @@ class _Walk:
     def _words(self, item: Item, depth: int) -> str:
         """The text of an item with that of the pieces that it is made of."""
         if depth > _MAX_DEPTH:
-            raise DocumentError(f"{self._place(item)}: nested deeper than {_MAX_DEPTH} levels.")
+            raise DocumentError(
+                f"{self._place(item)}: nested deeper than {_MAX_DEPTH} levels; it is damaged, convert the file again."
+            )
         own = text(item, "text", self._place(item))
         self._set_page(item)
         pieces = [self._words(child, depth + 1) for _, child in self._referred(item, "children")]
@@ -142,6 +157,16 @@ class _Walk:
         places = lists(item, ["prov"], self._place(item))
         if places:
             self.builder.page = number(places[0], "page_no", self._place(item))
+
+    def count_unseen(self) -> None:
+        """Count the text of items that no reference from the body leads to."""
+        for kind in ("texts", "tables"):
+            for number_, item in enumerate(self._all[kind]):
+                reference = f"#/{kind}/{number_}"
+                if reference not in self._seen:
+                    cells = lists(mapping(item, "data", reference), ["table_cells"], reference)
+                    words = (text(part, "text", reference) for part in (item, *cells))
+                    self.left_out["text that the body does not refer to"] += sum(map(len, words))
 
     # ------------------------------------------------------------ lists
 
@@ -200,18 +225,30 @@ class _Walk:
     def _table(self, item: Item) -> None:
         place = self._place(item)
         data = mapping(item, "data", place)
-        height, width = number(data, "num_rows", place) or 0, number(data, "num_cols", place) or 0
-        if height * width > MAX_CELLS:
-            raise DocumentError(f"{place}: a table of {height:,} times {width:,} cells, more than {MAX_CELLS:,}.")
         cells = lists(data, ["table_cells"], place)
+        extents = [(_extent(cell, "row", place), _extent(cell, "col", place)) for cell in cells]
+        height = max([number(data, "num_rows", place) or 0, *(rows[1] for rows, _ in extents)])
+        width = max([number(data, "num_cols", place) or 0, *(columns[1] for _, columns in extents)])
+        self._check_size(cells, extents, height * width, place)
         rows = [[""] * width for _ in range(height)]
-        for cell in cells:
+        for cell, ((top, bottom), (left, right)) in zip(cells, extents, strict=True):
             words = text(cell, "text", place)
-            top, bottom = _extent(cell, "row", height, place)
-            left, right = _extent(cell, "col", width, place)
             for row in rows[top:bottom]:
-                row[left:right] = [words] * len(row[left:right])
+                row[left:right] = [f"{before} {words}" if before else words for before in row[left:right]]
         self.builder.table(rows, _header_rows(cells, place))
+
+    def _check_size(self, cells: Sequence[Item], extents: Sequence[tuple[Range, Range]], size: int, place: str) -> None:
+        """Refuse what a few bytes of JSON could make of the memory. A long text in many places counts for more."""
+        merged = sum(
+            (bottom - top) * (right - left) * (1 + len(text(cell, "text", place)) // _USUAL)
+            for cell, ((top, bottom), (left, right)) in zip(cells, extents, strict=True)
+        )
+        self._places += max(size, merged)
+        if self._places > MAX_CELLS:
+            raise DocumentError(
+                f"{place}: with this table there are {self._places:,} cells, more than {MAX_CELLS:,}; "
+                "convert the document in parts."
+            )
 
 
 _KINDS = ("texts", "tables", "pictures", "groups", "key_value_items", "form_items")
@@ -219,10 +256,10 @@ _REFERENCE = re.compile(rf"#/({'|'.join(_KINDS)})/(\d{{1,9}})")
 _NUMBER = re.compile(r"\s*\(?(\d{1,9})")
 
 
-def _extent(cell: Item, axis: str, size: int, place: str) -> tuple[int, int]:
+def _extent(cell: Item, axis: str, place: str) -> Range:
     start = number(cell, f"start_{axis}_offset_idx", place) or 0
     end = number(cell, f"end_{axis}_offset_idx", place)
-    return min(start, size), min(start + 1 if end is None else end, size)
+    return start, start + 1 if end is None else max(end, start + 1)
 
 
 def _header_rows(cells: Sequence[Item], place: str) -> int:

@@ -99,23 +99,31 @@ def _parse(raw: bytes, where: str) -> Message:
     if raw.startswith(b"\xd0\xcf\x11\xe0"):
         raise DocumentError(f"{where}: not an .eml file but an Outlook .msg; save it as .eml.")
     if raw.count(b"\n") > MAX_LINES or raw.count(b"\n--") > MAX_PARTS:
-        raise DocumentError(f"{where}: refused: more than {MAX_LINES:,} lines or {MAX_PARTS:,} parts in one e-mail.")
+        raise DocumentError(
+            f"{where}: refused: more than {MAX_LINES:,} lines or {MAX_PARTS:,} parts in one e-mail; split it."
+        )
     if _LONG_HEADER.search(raw):
-        raise DocumentError(f"{where}: refused: a Content header of more than 20,000 characters.")
+        raise DocumentError(
+            f"{where}: refused: a Content header of more than 20,000 characters; save the message anew."
+        )
     try:
         # The policy that only splits: newer ones make objects of headers and fail on broken ones.
         message = BytesParser(policy=compat32).parsebytes(raw.lstrip(b"\xef\xbb\xbf\r\n"))
     except RecursionError:
-        raise DocumentError(f"{where}: refused: parts nested deeper than {MAX_DEPTH} levels.") from None
+        raise DocumentError(
+            f"{where}: refused: parts nested deeper than {MAX_DEPTH} levels; save them one by one."
+        ) from None
     except (MessageError, ValueError, LookupError) as error:
-        raise DocumentError(f"{where}: damaged: not a readable e-mail ({error}).") from error
+        raise DocumentError(f"{where}: damaged: not a readable e-mail ({error}); save it again.") from error
     if not any(name in message for name in _KNOWN_HEADERS):
-        raise DocumentError(f"{where}: not an e-mail: it has no headers such as From or Subject.")
+        raise DocumentError(
+            f"{where}: not an e-mail: it has no headers such as From or Subject; give it the extension of its kind."
+        )
     level, depth = [message], 0
     while level:
         level, depth = [child for part in level for child in _children(part)], depth + 1
         if depth > MAX_DEPTH:
-            raise DocumentError(f"{where}: refused: parts nested deeper than {MAX_DEPTH} levels.")
+            raise DocumentError(f"{where}: refused: parts nested deeper than {MAX_DEPTH} levels; save them one by one.")
     return message
 
 

@@ -78,7 +78,7 @@ def _read(path: Path, document_id: str) -> Document:
 
 def _check(path: Path, book: _Book, count: int) -> None:
     if book.missing and len(book.missing) == count:
-        raise DocumentError(f"{path}: damaged: none of its {count} chapters is in the archive.")
+        raise DocumentError(f"{path}: damaged: none of its {count} chapters is in the archive; fetch it again.")
     if book.builder.is_empty:
         raise DocumentError(f"{path}: no text in its {count} chapters; a book of pictures cannot be read.")
     if book.missing:
@@ -135,7 +135,7 @@ def _package(archive: Archive) -> _Package:
     pages = (item for item in (_page_item(item, items) for item in order) if item is not None)
     chapters = list(dict.fromkeys(_target(name, item.get("href", ""))[0] for item in pages))
     if not chapters:
-        raise DocumentError(f"{archive.path}: damaged: its {name} lists no chapters.")
+        raise DocumentError(f"{archive.path}: damaged: its {name} lists no chapters; fetch it again.")
     return _Package(
         title=_metadata(root, "title"),
         language=_metadata(root, "language") or None,
@@ -150,7 +150,7 @@ def _package_name(archive: Archive) -> str:
     root = parse_xml(archive.read(_CONTAINER), f"{archive.path}: {_CONTAINER}")
     found = next((e.get("full-path", "") for e in root.iter() if _tag(e) == "rootfile"), "")
     if not found:
-        raise DocumentError(f"{archive.path}: damaged: its {_CONTAINER} names no package document.")
+        raise DocumentError(f"{archive.path}: damaged: its {_CONTAINER} names no package document; fetch it again.")
     return found.lstrip("/")
 
 

@@ -12,7 +12,9 @@ __all__ = ["lists", "mapping", "number", "text"]
 
 
 def _wrong(place: str, key: str, wanted: str, found: Any) -> DocumentError:
-    return DocumentError(f"{place}: {key!r} must be {wanted}, found {type(found).__name__} {found!r:.40}.")
+    return DocumentError(
+        f"{place}: {key!r} must be {wanted}, found {type(found).__name__} {found!r:.40}; export it again."
+    )
 
 
 def text(value: dict[str, Any], key: str, place: str) -> str:

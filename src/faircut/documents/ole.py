@@ -28,7 +28,9 @@ def ole_streams(path: Path, names: Sequence[str]) -> dict[str, bytes]:
     try:
         return _streams(path.read_bytes(), {name.casefold(): name for name in names})
     except (struct.error, IndexError, ValueError) as error:
-        raise DocumentError(f"{path}: damaged: its container cannot be read ({error}).") from error
+        raise DocumentError(
+            f"{path}: damaged: its container cannot be read ({error}); fetch or save it again."
+        ) from error
 
 
 def _streams(raw: bytes, wanted: dict[str, str]) -> dict[str, bytes]:

@@ -85,7 +85,10 @@ class Package:
         part = next((name for name in named if self._is_of(name, folder)), usual)
         if self.archive.find(part) is None or not self._is_of(part, folder):
             what = "another Office file" if named else "an archive of another kind"
-            raise DocumentError(f"{self.path}: not what its name says: it is {what}, without {usual!r}.")
+            raise DocumentError(
+                f"{self.path}: not what its name says: it is {what}, without {usual!r}; "
+                "give it the extension of its kind."
+            )
         return part
 
     def _is_of(self, part: str, folder: str) -> bool:

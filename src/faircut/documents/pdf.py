@@ -51,15 +51,15 @@ def _read(path: Path, document_id: str) -> Document:
     with closing(document):
         layout = _layout(path, document)
         entries = outline(document)
-        metadata = document.get_metadata_dict(skip_empty=True)
+        given = _given_title(document)
     if not any(region.elements for region in layout.regions):
         raise DocumentError(_no_text(path, layout))
     kept, furniture = _without_furniture(layout, entries)
+    layout.regions, layout.margins = [], []
     builder, title = _built(kept, entries)
     if builder.is_empty:
         raise DocumentError(_no_text(path, layout))
     _warn(path, layout, furniture)
-    given = metadata.get("Title", "").strip()
     return builder.build(
         document_id,
         title=given if _is_title(given) else title or path.stem,
@@ -77,7 +77,8 @@ def _layout(path: Path, document: "PdfDocument") -> _Layout:
     recognise = ocr_available()
     for page in pages(path, document, layout.replaced):
         layout.pages += 1
-        if not any(any(map(str.isalnum, run.text)) for run in page.runs):
+        has_text = any(any(map(str.isalnum, run.text)) for run in page.runs)
+        if not has_text and page.number not in layout.replaced.damaged[-1:]:
             runs = _recognised(document, page.number) if recognise else []
             (layout.scanned if runs else layout.blank).append(page.number)
             page.runs = runs or page.runs
@@ -108,11 +109,16 @@ def _page_regions(page: Page, before: Table | None = None) -> Iterator[Region]:
     """Ruled tables first, then the columns of what is left, then tables without rules; sideways text comes last."""
     tables, rest = ruled_tables(page.rules, page.runs)
     for region in regions([*tables, *fragments(run for run in rest if not run.turn)]):
-        elements = (region,) if isinstance(region, Table) else tuple(aligned_tables(region, before))
+        elements = (region,) if isinstance(region, Table) else tuple(map(_slim, aligned_tables(region, before)))
         yield Region(page.number, elements)
     for turn in (90, 180, 270):
         if group := [a for a in rest if a.turn == turn]:
             yield Region(page.number, tuple(_sideways(group, turn)), aside=True)
+
+
+def _slim(element: Line | Table) -> Line | Table:
+    """Without its parts, which only tables are found by: lines of all pages are held until headings are known."""
+    return replace(element, parts=()) if isinstance(element, Line) and element.parts else element
 
 
 def _sideways(lines: Sequence[Line], turn: int) -> Iterator[Line]:
@@ -167,9 +173,21 @@ def _text_pages(kept: Iterable[Region], code: bool) -> Iterator[tuple[int, list[
 
 
 def _has_code(lines: Sequence[Line]) -> bool:
-    """Monospaced lines are code, unless most of the document is typed that way."""
+    """Monospaced lines are code, unless most of the document is typed that way, and in lines as wide as each other."""
+    typed = [a for a in lines if a.mono]
     letters = sum(len(a.text) for a in lines)
-    return sum(len(a.text) for a in lines if a.mono) < 0.6 * letters
+    if not typed or sum(len(a.text) for a in typed) < 0.6 * letters:
+        return True
+    widest = max(a.right for a in typed) - min(a.left for a in typed)
+    return sum(a.width > 0.8 * widest for a in typed) < 0.4 * len(typed)
+
+
+def _given_title(document: "PdfDocument") -> str:
+    """The title that the file gives itself; nothing where its bytes are damaged."""
+    try:
+        return str(document.get_metadata_value("Title")).strip()
+    except UnicodeDecodeError:
+        return ""
 
 
 _NO_TITLE = re.compile(
@@ -186,6 +204,8 @@ def _is_title(text: str) -> bool:
 
 def _no_text(path: Path, layout: _Layout) -> str:
     count = f"{layout.pages} page{'s' if layout.pages != 1 else ''}"
+    if layout.replaced.damaged:
+        return f"{path}: damaged, no text could be read on its {count}; fetch or save it again."
     if ocr_available():
         return f"{path}: no text on its {count}, and OCR found none; check that the scan is readable."
     return (
@@ -200,6 +220,9 @@ def _warn(path: Path, layout: _Layout, furniture: Furniture) -> None:
         _say(f"{path}: no text on {_count(layout.blank, layout.pages)}{hint}.")
     if layout.scanned:
         _say(f"{path}: the text of {_count(layout.scanned, layout.pages)} comes from OCR and may have errors.")
+    if layout.replaced.damaged:
+        shown = _count(layout.replaced.damaged, layout.pages)
+        _say(f"{path}: damaged, {shown} cannot be opened; their text is missing or unchecked.")
     if layout.replaced.pages:
         _say(
             f"{path}: the two PDF engines differ on {_count(layout.replaced.pages, layout.pages)}; "

@@ -17,6 +17,7 @@ __all__ = ["aligned_tables"]
 Column = tuple[float, float]
 _MIN_ROWS = 3
 _HEAD = 2  # rows of a page's head above a table that goes on
+_RELATIONS = frozenset("=≡≈≠<>≤≥→↦⇒⇔∈~ ")
 _MAX_SINGLES = 4  # rows with one piece between those with several
 
 
@@ -26,7 +27,7 @@ def aligned_tables(rows: Sequence[Row], before: Table | None = None) -> list[Lin
     result: list[Line | Table] = []
     start = 0
     while start < len(rows):
-        end = _stretch(fine, start)
+        end = _stretch(fine, start, goes_on=before is not None and start == 0)
         table = _table(fine[start:end]) if end - start >= _MIN_ROWS else None
         if not table and before and start <= _HEAD and end > start + (len(fine[start]) < 2):
             table = _rest_of(before, fine[start:end])
@@ -39,18 +40,28 @@ def aligned_tables(rows: Sequence[Row], before: Table | None = None) -> list[Lin
     return result
 
 
-def _stretch(rows: Sequence[Row], start: int) -> int:
-    """The end of the stretch of rows that may be a table: pieces beside each other, rows near each other."""
-    if len(rows[start]) < 2 and not _is_beside(rows, start):
+def _stretch(rows: Sequence[Row], start: int, *, goes_on: bool = False) -> int:
+    """The end of the stretch of rows that may be a table: pieces beside each other, rows near each other.
+
+    Where a table ``goes_on`` from the page before, its first row may be the first line of a cell alone.
+    """
+    alone = goes_on and start + 1 < len(rows) and len(rows[start + 1]) >= 2
+    if len(rows[start]) < 2 and not alone and not _is_beside(rows, start):
         return start + 1
     end = last = start + 1
-    while end < len(rows) and _gap(rows[end - 1], rows[end]) < 1.9 * rows[end][0].size and not _is_item(rows[end]):
+    while end < len(rows) and _is_near(rows[end - 1], rows[end : end + 2]) and not _is_item(rows[end]):
         if len(rows[end]) >= 2:
             last = end + 1
         elif end - last >= _MAX_SINGLES or not _fits(rows[end][0], rows[start:last]):
             break
         end += 1
     return _with_last_cells(rows, start, last)
+
+
+def _is_near(above: Row, below: Sequence[Row]) -> bool:
+    """Whether a row may belong to the table of the next two: a heading or table in larger type does not."""
+    size = max(row[0].size for row in below)
+    return _gap(above, below[0]) < 1.9 * below[0][0].size and above[0].size < 1.12 * size
 
 
 def _is_beside(rows: Sequence[Row], n: int) -> bool:
@@ -92,6 +103,8 @@ def _table(rows: Sequence[Row]) -> Table | None:
     columns = _columns(rows)
     if len(columns) < 2 or _is_prose(rows, columns) or all(a.mono for row in rows for a in row):
         return None
+    if _is_justified(rows, columns):
+        return None
     if _are_items(rows, columns):
         return None
     places = [[_column(a, columns) for a in row] for row in rows]
@@ -113,9 +126,9 @@ def _table(rows: Sequence[Row]) -> Table | None:
 
 
 def _are_items(rows: Sequence[Row], columns: Sequence[Column]) -> bool:
-    """Whether the first column holds nothing but the marks of a list."""
+    """Whether the first column holds nothing but the marks of a list, or the signs that formulas begin with."""
     first = [row[0].text for row in rows if _column(row[0], columns) == [0]]
-    return all(map(is_marker, first))
+    return all(map(is_marker, first)) or all(set(text) <= _RELATIONS for text in first)
 
 
 def _rest_of(before: Table, rows: Sequence[Row]) -> Table | None:
@@ -147,11 +160,10 @@ def _columns(rows: Sequence[Row]) -> list[Column]:
 
 
 def _clear(columns: list[Column], rows: Sequence[Row]) -> list[Column]:
-    """Join columns whose gap is written over in a third of the rows that reach both of them."""
+    """Join columns whose gap is written over, from one into the other, in a third of the rows with several pieces."""
     kept = columns[:1]
     for left, right in columns[1:]:
-        middle = (kept[-1][1] + left) / 2
-        crossing = sum(a.left < middle - 1 and middle + 1 < a.right for row in rows for a in row)
+        crossing = sum(a.left < kept[-1][1] - 1 and left + 1 < a.right for row in rows for a in row)
         if 3 * crossing > sum(len(row) >= 2 for row in rows):
             kept[-1] = kept[-1][0], right
         else:
@@ -176,6 +188,21 @@ def _is_prose(rows: Sequence[Row], columns: Sequence[Column]) -> bool:
         for n in range(len(columns))
     ]
     return sum(n > 24 for n in lengths) >= len(columns)
+
+
+def _is_justified(rows: Sequence[Row], columns: Sequence[Column]) -> bool:
+    """Whether most rows have no gap wider than wide word spaces, and their pieces are not one to a column.
+
+    Between two straight edges word spaces can be wider still.
+    """
+    several = [row for row in rows if len(row) >= 2]
+    if len(several) >= _MIN_ROWS and all(len(row) == len(columns) for row in several):
+        return False
+    left, right = min(row[0].left for row in rows), max(row[-1].right for row in rows)
+    full = sum(row[0].left - left < 3 and right - row[-1].right < 3 for row in several)
+    widest = 2.0 if full >= max(2, 0.3 * len(several)) else 1.0
+    tight = sum(all(b.left - a.right <= widest * b.size for a, b in pairwise(row)) for row in several)
+    return tight > 0.5 * len(several)
 
 
 def _is_straight(rows: Sequence[Row], places: Sequence[Sequence[list[int]]], count: int) -> bool:
@@ -217,7 +244,7 @@ def _by_cells(rows: Sequence[Row], places: Sequence[Sequence[list[int]]], count:
     near = 1.12 * min((s for s in steps if s > 0.8 * size), default=0.0) + 0.5
     if not near < 1.7 * size or not any(s > near + 0.5 for s in steps) or _are_full(rows, near, count):
         return []
-    cells = []
+    cells: list[tuple[int, list[Line]]] = []
     for n, lines in enumerate(columns):
         for k, line in enumerate(lines):
             if k and line.bottom - lines[k - 1].bottom <= near:
@@ -242,9 +269,9 @@ def _lines_of(rows: Sequence[Row], places: Sequence[Sequence[list[int]]], count:
 
 
 def _are_full(rows: Sequence[Row], near: float, count: int) -> bool:
-    """Whether most rows that stand near the one before fill all columns: rows of their own, in groups."""
-    close = [b for a, b in pairwise(rows) if max(x.bottom for x in b) - max(x.bottom for x in a) <= near]
-    return sum(len(row) >= count for row in close) > 0.6 * len(close)
+    """Whether most rows that stand near the one before fill all columns as it does: rows of their own, in groups."""
+    near_pairs = [(a, b) for a, b in pairwise(rows) if max(x.bottom for x in b) - max(x.bottom for x in a) <= near]
+    return sum(min(len(a), len(b)) >= count for a, b in near_pairs) > 0.6 * len(near_pairs)
 
 
 def _side_by_side(cells: list[tuple[int, list[Line]]], count: int) -> list[tuple[str, ...]]:

@@ -3,6 +3,7 @@
 Paragraphs and tables that go on in the next column or on the next page are joined. What is a heading is known before.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -154,12 +155,22 @@ def _paragraphs(
         kind, mark = _kind(line, code)
         if part is None or _begins(part, line, kind, mark, leading.at(line), edges[1]):
             if part:
-                yield part
+                yield _no_code(part)
             part = Part(kind, page, [line], marker=mark, origin=edges[0])
         else:
             part.lines.append(line)
     if part:
-        yield part
+        yield _no_code(part)
+
+
+_ADDRESS = re.compile(r"(?:\S+@[\w.-]+\.\w+|(?:https?://|www\.)\S+)[.,;]?$")
+
+
+def _no_code(part: Part) -> Part:
+    """Addresses of people and pages are often typed like code, and are none when nothing else stands with them."""
+    if part.kind == "code" and all(_ADDRESS.match(a.text.strip()) for a in part.lines):
+        part.kind = "paragraph"
+    return part
 
 
 def _kind(line: Line, code: bool) -> tuple[str, Marker | None]:

@@ -20,6 +20,7 @@ _PAGE_NUMBER = re.compile(
     r"[\W_]*(?:(?:page|seite|p\.?|pag\.?|página|страница|第)\s*)?#(?:\s*(?:/|of|von|de|sur|из)\s*#)?[\W_]*(?:页|頁)?$",
     re.IGNORECASE,
 )
+_PAGE_OF = re.compile(r"\b(?:page|seite|página|страница)\s*#\s*(?:/|of|von|de|sur|из)\s*#$")
 
 Key = tuple[str, int]  # the text with its numbers left out, and the height on the page in steps of 4 points
 
@@ -65,7 +66,8 @@ def find_furniture(margins: Sequence[Margin], pages: int, headings: Collection[i
     """The ids of the lines to leave out, and their count; ``headings`` are the ids of lines that stay.
 
     A text is running when it is at one height on three pages and on a third of the pages or on three in a row; a page
-    number when it is on two pages; in a file of two pages with page numbers also the outermost line of both.
+    number when it is on two pages or in a file of one page; in a file of two pages with page numbers also the outermost
+    line of both.
     """
     where: dict[Key, list[Margin]] = defaultdict(list)
     for margin in margins:
@@ -116,7 +118,7 @@ def _is_made_of(key: Key, known: dict[int, list[str]]) -> bool:
 
 
 def _is_running(text: str, on: list[int], pages: int) -> bool:
-    if _PAGE_NUMBER.match(text):
-        return len(on) >= 2
+    if _PAGE_NUMBER.match(text) or (pages == 1 and _PAGE_OF.search(text)):
+        return len(on) >= 2 or pages == 1
     in_a_row = any(b - a <= 4 for a, b in zip(on, on[2:], strict=False))
     return len(on) >= 3 and (len(on) >= pages / 3 or in_a_row)

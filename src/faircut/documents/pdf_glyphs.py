@@ -200,7 +200,8 @@ def _is_spaced(glyphs: list[Glyph], n: int) -> bool:
         return False
     # Marks stand above the letter before them and end before it does: the nearest of the last three counts.
     gap = min(_gap(before, glyphs[n]) for before in glyphs[max(n - 3, 0) : n])
-    marked = glyphs[n].spaced and not is_right_to_left(glyphs[n].char)
+    char = glyphs[n].char
+    marked = glyphs[n].spaced and not is_right_to_left(char) and not unicodedata.combining(char)
     return gap > 0.15 * glyphs[n].size or (marked and gap > 0.02 * glyphs[n].size)
 
 
@@ -240,8 +241,8 @@ def _is_vertical(glyphs: list[Glyph]) -> bool:
 def _columns(glyphs: list[Glyph]) -> list[Line]:
     """Columns from right to left as lines below each other, each as wide as its column is high.
 
-    A column that begins one character lower than its neighbour, or follows one that ends early, keeps its distance, so
-    that paragraphs are found as in horizontal text.
+    Each keeps its indentation and its distance from the column before, so that paragraphs are found as in horizontal
+    text.
     """
     columns: list[list[Glyph]] = []
     for glyph in glyphs:
@@ -252,11 +253,14 @@ def _columns(glyphs: list[Glyph]) -> list[Line]:
             columns.append([glyph])
     tiers = _tiers(columns)
     ordered = sorted(columns, key=lambda c: (tiers[id(c)], -c[0].left, c[0].top))
-    lines = []
-    for number, column in enumerate(ordered):
+    lines: list[Line] = []
+    top, before = 0.0, ordered[0]
+    for column in ordered:
         line = _line("".join(g.char for g in column), column)
-        top = number * 1.5 * line.size
+        step = before[0].left - column[0].left
+        top += step if tiers[id(before)] == tiers[id(column)] and step > line.size else 1.5 * line.size * bool(lines)
         lines.append(Line(line.text, line.top, top, line.bottom, top + line.size, line.size, line.bold, font=line.font))
+        before = column
     return lines
 
 

@@ -15,7 +15,7 @@ from faircut.documents.pdf_lists import marker
 from faircut.documents.pdf_page import Line
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument
+    from pypdfium2 import PdfBookmark, PdfDocument
 
 __all__ = ["Entry", "Heading", "find_headings", "outline", "outlined_lines"]
 
@@ -55,12 +55,31 @@ def outline(document: "PdfDocument") -> list[Entry]:
             break
         goal = mark.get_dest()
         index = goal.get_index() if goal else None
-        if index is None or not mark.get_title().strip():
+        title = _title(mark)
+        if index is None or not title.strip():
             continue
         if index not in heights:
-            heights[index] = document.get_page_size(index)[1]
-        entries.append(Entry(mark.get_title(), mark.level + 1, index + 1, _top(goal.get_view(), heights[index])))
+            heights[index] = _height(document, index)
+        entries.append(Entry(title, mark.level + 1, index + 1, _top(goal.get_view(), heights[index])))
     return entries
+
+
+def _title(mark: "PdfBookmark") -> str:
+    """Of a bookmark; nothing where its bytes are damaged."""
+    try:
+        return str(mark.get_title())
+    except UnicodeDecodeError:
+        return ""
+
+
+def _height(document: "PdfDocument", index: int) -> float:
+    """Of a page; that of A4 where the page is damaged."""
+    from pypdfium2 import PdfiumError
+
+    try:
+        return float(document.get_page_size(index)[1])
+    except PdfiumError:
+        return 842.0
 
 
 def _top(view: tuple[int, Sequence[float]], height: float) -> float | None:
@@ -130,8 +149,12 @@ def _from_outline(pages: Sequence[tuple[int, Lines]], entries: Sequence[Entry]) 
     found: dict[int, Heading] = {}
     taken: set[tuple[int, int]] = set()
     missing = 0
+    times = Counter((e.page, _plain(e.title)) for e in entries if e.top is None)
     for entry in entries:
-        number, place = entry.page, _place(entry, lines.get(entry.page, ()), plain.get(entry.page, []), taken)
+        nth = times[entry.page, _plain(entry.title)]
+        times[entry.page, _plain(entry.title)] -= 1
+        number = entry.page
+        place = _place(entry, lines.get(number, ()), plain.get(number, []), taken, repeated=nth > 1)
         if not place and entry.page + 1 in plain:
             number, place = entry.page + 1, _over_page(entry, lines[entry.page + 1], plain[entry.page + 1], taken)
         if place:
@@ -164,13 +187,20 @@ def outlined_lines(lines: Iterable[tuple[int, Line]], entries: Sequence[Entry]) 
     }
 
 
-def _place(entry: Entry, lines: Lines, plain: Sequence[str], taken: set[tuple[int, int]]) -> tuple[int, Heading] | None:
-    """Where on its page the entry's heading is: whole lines first, then lines that begin with it; the nearest."""
+def _place(
+    entry: Entry, lines: Lines, plain: Sequence[str], taken: set[tuple[int, int]], *, repeated: bool = False
+) -> tuple[int, Heading] | None:
+    """Where on its page the entry's heading is: whole lines first, then lines that begin with it; the nearest.
+
+    ``repeated`` says that the same title follows again on this page, and no bookmark tells where: the first one counts.
+    """
     wanted = _plain(entry.title)
     free = [n for n in range(len(lines)) if (entry.page, n) not in taken and plain[n]]
     level = min(entry.level, MAX_LEVEL)
     begun = list(_begun(wanted, free, plain))
     whole = list(_whole(wanted, free, plain, str.__eq__)) or list(_whole(wanted, free, plain, _same))
+    if repeated:
+        whole = sorted(dict(begun + whole).items())
     places = whole or begun or list(_similar(wanted, free, plain))
     if not wanted or not places:
         return None

@@ -21,6 +21,7 @@ Region = list[Row] | Table  # rows of fragments from top to bottom, or a table t
 
 MAX_DEPTH = 40
 CELL_GAP = 0.35  # of the size of type: wider than most spaces, narrower than what divides cells
+_FEW = 0.04  # of the boxes at the fullest place; as few as that may stand in a gutter
 _STEP = 2.0  # points; the raster on which gutters are looked for
 
 
@@ -191,6 +192,8 @@ def _gutter(boxes: Sequence[Box]) -> float | None:
         crossing[min(int((box.right - left) / _STEP) + 1, cells + 1)] -= 1
     for n in range(1, cells + 2):
         crossing[n] += crossing[n - 1]
+    few = int(_FEW * max(crossing))  # a page number between the columns does not divide the gutter
+    crossing = [max(n, few) for n in crossing]
     candidates = _valleys(crossing, cells)
     for _, place in sorted(candidates):
         gutter = left + place * _STEP
@@ -263,11 +266,11 @@ def _are_columns(left: Sequence[Box], right: Sequence[Box]) -> bool:
 
 
 def _pieces(boxes: Sequence[Box], beside: Sequence[Line]) -> float:
-    """How many pieces a row has on one side, in the height of the other one."""
+    """How many pieces most rows have on one side, in the height of the other one: justified prose has a few of many."""
     top, bottom = min(a.top for a in beside), max(a.bottom for a in beside)
     near = [b for b in boxes if b.bottom > top and b.top < bottom]
-    pieces = sum(max(len(b.parts), 1) if isinstance(b, Line) else 1 for b in near)
-    return pieces / max(len(_rows(near)), 1)
+    lines = [sum(max(len(b.parts), 1) for b in row) for row in rows_of(b for b in near if isinstance(b, Line))]
+    return median(lines + [1 for b in near if isinstance(b, Table)] or [1])
 
 
 def _rows(boxes: Sequence[Box]) -> list[Line]:

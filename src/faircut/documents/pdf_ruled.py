@@ -7,10 +7,11 @@ without lines are found elsewhere, from the alignment of their text.
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from faircut.documents.pdf_bidi import has_right_to_left
 from faircut.documents.pdf_layout import fragments, join_row, rows_of
-from faircut.documents.pdf_page import Line, Rule, Table
+from faircut.documents.pdf_page import Line, Page, Rule, Table, turned
 
 __all__ = ["cell_text", "ruled_tables", "split_rows"]
 
@@ -137,15 +138,49 @@ def _table(grid: Grid, lines: Sequence[Line], titles: list[Line]) -> Table | Non
     while len(cells) > 2 and _is_title(cells[0]) and owner[0] != owner[columns]:
         titles += cells[0][0]
         del cells[0]
+    top = grid.ys[rows - len(cells)]
+    cells[:1] = _divided_header(cells[0], grid.xs)
     texts = [_long_once(row) for cells_of_row in cells for row in split_rows(cells_of_row)]
     if _reads_from_right(lines):
         texts = [row[::-1] for row in texts]
     texts, kept = _without_empty(texts, columns)
     if len(texts) < 2 or len(kept) < 2:
         return None
-    top = grid.ys[rows - len(cells)]
     places = tuple((grid.xs[c], grid.xs[c + 1]) for c in kept)
     return Table(tuple(texts), grid.xs[0], top, grid.xs[-1], grid.ys[-1], places, ruled=True)
+
+
+def _divided_header(row: list[list[Line]], xs: Sequence[float]) -> list[list[list[Line]]]:
+    """The header as two rows, where a cell over several columns ends with a name for each of them."""
+    names: list[list[Line]] = [[] for _ in row]
+    above = list(row)
+    start = 0
+    while start < len(row):
+        end = start + 1
+        while end < len(row) and row[end] is row[start]:
+            end += 1
+        lines = rows_of(row[start]) if end - start > 1 else []
+        last = _in_columns(lines[-1], xs[start : end + 1]) if lines else []
+        if last and not any(a.turn for a in row[start]):
+            names[start:end] = last
+            above[start:end] = [[a for line in lines[:-1] for a in line]] * (end - start)
+        start = end
+    if not any(names):
+        return [row]
+    below = [name or cell for name, cell in zip(names, row, strict=True)]
+    above = [cell or name for cell, name in zip(above, names, strict=True)]
+    return [above, below] if above != below else [below]
+
+
+def _in_columns(line: Sequence[Line], xs: Sequence[float]) -> list[list[Line]]:
+    """The pieces by their columns; nothing where a piece crosses a column's edge or a column has none."""
+    places = [bisect_right(xs, (a.left + a.right) / 2) - 1 for a in line]
+    inside = all(
+        0 <= n < len(xs) - 1 and xs[n] - 2 <= a.left and a.right <= xs[n + 1] + 2
+        for a, n in zip(line, places, strict=True)
+    )
+    found = [[a for a, n in zip(line, places, strict=True) if n == c] for c in range(len(xs) - 1)]
+    return found if inside and all(found) else []
 
 
 def _is_title(row: Sequence[list[Line]]) -> bool:
@@ -257,16 +292,17 @@ def _level(cells: Sequence[Sequence[Sequence[Line]]]) -> bool:
 def cell_text(lines: Sequence[Line]) -> str:
     """The lines of a cell from top to bottom; text that is written sideways is read in its own direction."""
     turns = {a.turn for a in lines}
-    if turns == {270}:
-        lines = sorted(lines, key=lambda a: (round(a.left / 6), -a.bottom))
-        return "\n".join(a.text for a in lines)
-    if turns == {90}:
-        lines = sorted(lines, key=lambda a: (-round(a.left / 6), a.top))
-        return "\n".join(a.text for a in lines)
+    if len(turns) == 1 and turns != {0}:
+        box = Page(0, max(a.right for a in lines), max(a.bottom for a in lines), list(lines))
+        lines = turned(box, turns.pop()).runs
     return "\n".join(join_row(row).text for row in rows_of(lines))
 
 
 def _without_empty(rows: list[tuple[str, ...]], columns: int) -> tuple[list[tuple[str, ...]], list[int]]:
-    """Drop rows and columns that no text is in: the space inside double rules."""
+    """Drop rows and columns that no text is in (the space inside double rules), and columns that repeat another.
+
+    Two columns are one when no row tells them apart: a rule that touches the table by chance stands between them.
+    """
     kept = [c for c in range(columns) if any(row[c].strip() for row in rows)]
+    kept = kept[:1] + [c for b, c in pairwise(kept) if any(row[b] != row[c] for row in rows)]
     return [tuple(row[c] for c in kept) for row in rows if any(cell.strip() for cell in row)], kept

@@ -6,14 +6,17 @@ from pypdfium2's characters instead. pdfium is not safe for threads: read files 
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from faircut.documents.pdf_bounds import check_streams
 from faircut.documents.pdf_check import better, joined_text, lost, needs_glyphs, restored
 from faircut.documents.pdf_fonts import is_bold_name, is_even, is_mono_name
 from faircut.documents.pdf_glyphs import glyph_runs
+from faircut.documents.pdf_hidden import may_hide, reveal
+from faircut.documents.pdf_letters import as_words
 from faircut.documents.pdf_page import Line, Page, Rule, Tag, turned
 from faircut.documents.pdf_styles import of_one_font
 from faircut.documents.pdf_tags import page_tags
@@ -33,9 +36,13 @@ MAX_RULES = 20_000
 
 @dataclass(slots=True)
 class Replaced:
-    """Pages whose text was taken from the second engine, because the first lost some or failed."""
+    """Pages whose text was taken from the second engine, because the first lost some or failed.
+
+    ``damaged`` are those that the second engine cannot open: the first one's text stands unchecked, if it has any.
+    """
 
     pages: list[int] = field(default_factory=list)
+    damaged: list[int] = field(default_factory=list)
 
 
 def open_pdf(path: Path) -> "PdfDocument":
@@ -72,13 +79,23 @@ def _reason(message: str) -> str:
 
 def pages(path: Path, document: "PdfDocument", replaced: Replaced) -> Iterator[Page]:
     """The pages in order, each turned so that most of its text is upright; ``replaced`` collects the fall-backs."""
-    number = 0
     for number, parsed in _parsed(path, len(document)):
+        yield _upright(_near_the_page(_either(document, number, parsed, replaced)))
+
+
+def _either(document: "PdfDocument", number: int, parsed: Any, replaced: Replaced) -> Page:
+    """The page checked, or what the first engine gives of it when the second one cannot open it."""
+    from pypdfium2 import PdfiumError
+
+    try:
         page = document[number - 1]
         try:
-            yield _upright(_checked(page, number, parsed, replaced))
+            return _checked(page, number, parsed, replaced)
         finally:
             page.close()
+    except PdfiumError:
+        replaced.damaged.append(number)
+        return _page(number, parsed, {}) if parsed else Page(number, 0.0, 0.0)
 
 
 def _parsed(path: Path, count: int) -> Iterator[tuple[int, Any]]:
@@ -110,6 +127,12 @@ def _checked(page: "PdfPage", number: int, parsed: Any, replaced: Replaced) -> P
     """The page of liteparse, unless its text differs from pypdfium2's or its script needs single characters."""
     textpage = page.get_textpage()
     try:
+        text = textpage.get_text_range()
+        if may_hide(text) and reveal(page):
+            textpage.close()
+            textpage = page.get_textpage()
+            if lost(textpage.get_text_range(), text):
+                parsed = None
         return _chosen(page, number, parsed, replaced, textpage)
     finally:
         textpage.close()
@@ -131,7 +154,7 @@ def _chosen(page: "PdfPage", number: int, parsed: Any, replaced: Replaced, textp
         # Text that is printed twice is in the first engine's text once, and in that of single characters too.
         result.runs, differs = better(result.runs, glyph_runs(page, tags))
         replaced.pages += [number] * differs
-    result.runs = of_one_font(result.runs, page, textpage, _text)
+    result.runs = as_words(of_one_font(result.runs, page, textpage, _text), page, textpage)
     return result
 
 
@@ -154,7 +177,7 @@ _LINE_MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\u00ad": None, "\xa0":
 
 
 def _run(item: Any, tags: dict[int, Tag]) -> Line:
-    font = item.font_name or ""
+    font = intern(item.font_name or "")  # the engine gives each run a name of its own
     turn = round(item.rotation / 90) * 90 % 360
     text = _text(item.text.strip("\r\n "))
     size = _size(item, item.width if turn in (90, 270) else item.height)
@@ -174,17 +197,27 @@ def _run(item: Any, tags: dict[int, Tag]) -> Line:
 
 
 def _size(item: Any, extent: float) -> float:
-    """The size of the type; some files write in size 1 and scale the page, then it comes from the font's height."""
-    size = item.font_size or 0.0
-    if size >= 3:
-        return float(size)
-    reach = (item.font_ascent or 0.0) - (item.font_descent or 0.0)
-    return float(item.font_height / reach) if item.font_height and reach > 0.3 else extent / 1.15
+    """The size of the type as it is seen; some files write in another size (often 1) and scale the page."""
+    size, seen = item.font_size or 0.0, item.font_height or 0.0
+    if seen >= 3 and (size < 3 or abs(seen - size) > 0.15 * size):
+        return float(seen)
+    return float(size) if size >= 3 else extent / 1.15
 
 
 def _text(raw: str) -> str:
     """Without soft hyphens inside; one at the end is a divided word."""
     return (raw[:-1] + "-" if raw.endswith("\u00ad") else raw).translate(_LINE_MARKS)
+
+
+def _near_the_page(page: Page) -> Page:
+    """What a damaged file sets millions of points away, no further than a page's width or height beside it."""
+    width, height = max(page.width, 100.0), max(page.height, 100.0)
+    for n, run in enumerate(page.runs):
+        if run.left < -width or run.right > 2 * width or run.top < -height or run.bottom > 2 * height:
+            left, right = (min(max(x, -width), 2 * width) for x in (run.left, run.right))
+            top, bottom = (min(max(y, -height), 2 * height) for y in (run.top, run.bottom))
+            page.runs[n] = replace(run, left=left, top=top, right=right, bottom=bottom)
+    return page
 
 
 def _upright(page: Page) -> Page:

@@ -91,7 +91,7 @@ def list_sources(source: str | Path) -> Iterable[Source]:
     if _WILDCARD.search(str(source)):
         base = _fixed_part(path)
         return _sources_of(base, _matches(str(source)), str(source), skip_native=False)
-    raise DocumentError(f"{path}: no such file or folder.")
+    raise DocumentError(f"{path}: no such file or folder; check the path.")
 
 
 def read_source(source: Source) -> Document:
@@ -145,7 +145,9 @@ def _read(reader: Reader, path: Path, document_id: str) -> Document:
     try:
         return with_language(reader.read(path, document_id))
     except OSError as error:
-        raise DocumentError(f"{path}: cannot be read: {error.strerror or error}.") from error
+        raise DocumentError(
+            f"{path}: cannot be read: {error.strerror or error}; check that it is there and may be read."
+        ) from error
 
 
 def with_language(document: Document) -> Document:
@@ -235,7 +237,7 @@ def _walk(folder: Path) -> Iterator[Path]:
         try:
             children = sorted(current.iterdir(), reverse=True)
         except OSError as error:
-            raise DocumentError(f"{current}: cannot be read: {error.strerror}.") from error
+            raise DocumentError(f"{current}: cannot be read: {error.strerror}; check that it may be read.") from error
         visible = [c for c in children if not c.name.startswith(".")]
         waiting += [c for c in visible if c.is_dir()]
         # A broken link is kept, so that reading it says so; pipes and devices are not.

@@ -40,5 +40,7 @@ def content_digest(source: Source) -> str:
             while block := file.read(2**20):
                 digest.update(block)
     except OSError as error:
-        raise DocumentError(f"{source.place}: cannot be read: {error.strerror or error}.") from error
+        raise DocumentError(
+            f"{source.place}: cannot be read: {error.strerror or error}; check that it is there and may be read."
+        ) from error
     return digest.hexdigest()

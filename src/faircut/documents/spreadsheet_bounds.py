@@ -70,7 +70,9 @@ def check_bounds(path: Path) -> None:
 
 def _check_archive(path: Path, archive: Archive) -> None:
     if not any(archive.find(name) for name in ("xl/workbook.xml", "xl/workbook.bin", "content.xml")):
-        raise DocumentError(f"{path}: not what its name says: an archive without a workbook.")
+        raise DocumentError(
+            f"{path}: not what its name says: an archive without a workbook; give it the extension of its kind."
+        )
     if archive.find("content.xml"):
         data = archive.read("content.xml")
         _refuse_malformed(path, data)
@@ -103,18 +105,18 @@ def _refuse_malformed(path: Path, data: bytes) -> None:
     parser = expat.ParserCreate()
 
     def declared(*_: object) -> None:
-        raise DocumentError(f"{path}: refused: its XML declares entities.")
+        raise DocumentError(f"{path}: refused: its XML declares entities; save it anew.")
 
     parser.EntityDeclHandler = declared
     try:
         parser.Parse(data, True)
     except (expat.ExpatError, LookupError, ValueError) as error:  # the others: an encoding that is none
-        raise DocumentError(f"{path}: damaged: not well-formed XML ({error}).") from error
+        raise DocumentError(f"{path}: damaged: not well-formed XML ({error}); fetch or save it again.") from error
 
 
 def _counts_too_many(path: Path) -> DocumentError:
     """The engine reserves memory for as many shared texts as the file says that it has."""
-    return DocumentError(f"{path}: damaged: it names more shared texts than it has bytes for.")
+    return DocumentError(f"{path}: damaged: it names more shared texts than it has bytes for; save it again.")
 
 
 _SHARED_TABLE = re.compile(rb"<(?:[\w.-]+:)?sst\b([^<>]*+)")
@@ -124,7 +126,8 @@ _COUNT = re.compile(rb"""ount\s*=\s*["'](\d{1,30})""")
 def _refuse_text(path: Path, characters: int) -> None:
     if characters > MAX_TEXT:
         raise DocumentError(
-            f"{path}: refused: a sheet repeats its texts to {characters:,} characters, more than {MAX_TEXT:,}."
+            f"{path}: refused: a sheet repeats its texts to {characters:,} characters, "
+            f"more than {MAX_TEXT:,}; save each sheet as CSV."
         )
 
 
@@ -335,7 +338,9 @@ def _check_ole(path: Path) -> None:
     if "EncryptedPackage" in streams:
         raise DocumentError(f"{path}: encrypted; save it without a password.")
     if not streams:
-        raise DocumentError(f"{path}: not what its name says: an old Office file without a workbook.")
+        raise DocumentError(
+            f"{path}: not what its name says: an old Office file without a workbook; give it the extension of its kind."
+        )
     for data in streams.values():
         sheets = [_Rectangle()]
         for kind, content in _xls_records(data):
@@ -353,7 +358,7 @@ def _check_ole(path: Path) -> None:
             elif kind == _XLS_DIMENSIONS and len(content) >= 12:
                 top, bottom, left, right = struct.unpack_from("<IIHH", content)
                 if top > bottom or left > right:
-                    raise DocumentError(f"{path}: damaged: a sheet ends before it begins.")
+                    raise DocumentError(f"{path}: damaged: a sheet ends before it begins; save it again.")
                 _refuse(path, "a sheet", (bottom - top + 1) * (right - left + 1), _MAX_DECLARED)
         _refuse(path, "it", sum(sheet.area for sheet in sheets), MAX_CELLS)
 

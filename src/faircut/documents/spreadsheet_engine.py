@@ -91,7 +91,7 @@ def _workbook(path: Path) -> "Iterator[CalamineWorkbook]":
     except PasswordError as error:
         raise DocumentError(f"{path}: encrypted; save it without a password.") from error
     except (CalamineError, OverflowError, ValueError) as error:  # the others: dates that are none
-        raise DocumentError(f"{path}: damaged, or no spreadsheet of this kind ({error}).") from error
+        raise DocumentError(f"{path}: damaged, or no spreadsheet of this kind ({error}); save it anew.") from error
 
 
 @dataclass
@@ -105,7 +105,7 @@ class _Panics:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         if kind is not None and kind.__name__ == "PanicException":
-            raise DocumentError(f"{self.path}: damaged: its cells cannot be read ({error}).") from error
+            raise DocumentError(f"{self.path}: damaged: its cells cannot be read ({error}); save it anew.") from error
 
 
 # ---------------------------------------------------------------- in a process beside this one

@@ -5,7 +5,7 @@ page numbers are left out and counted. How the elements came about is left to th
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -43,13 +43,18 @@ def from_unstructured(elements: Iterable[Any], *, id: str, title: str = "", sour
         source: where it comes from.
 
     Warns:
-        FaircutWarning: headers, footers or page numbers were left out, with their characters.
+        FaircutWarning: headers, footers, page numbers or hidden parts of tables were left out, with their characters.
 
     Raises:
         DocumentError: what is no element, with its place in the list; no element has a text.
     """
     builder = DocumentBuilder()
     left_out: Counter[str] = Counter()
+    if isinstance(elements, (str, bytes, Mapping)) or not isinstance(elements, Iterable):
+        raise DocumentError(
+            f"{id}: expected a list of elements, found {type(elements).__name__}; "
+            "give the list that partition() returns, or its JSON."
+        )
     found = [_element(element, f"{id}: element {place}") for place, element in enumerate(elements)]
     for is_list, run in groupby(enumerate(found), lambda pair: pair[1]["type"] in _ITEMS):
         places = [(f"{id}: element {place}", element) for place, element in run]
@@ -83,18 +88,19 @@ def _add(builder: DocumentBuilder, element: Element, place: str, left_out: Count
         return
     builder.page = number(about, "page_number", place)
     if kind in _HEADINGS:
-        builder.heading(words, min((number(about, "category_depth", place) or 0) + 1, _MAX_DEPTH))
+        builder.heading(words, (number(about, "category_depth", place) or 0) + 1)
     elif kind == "Table" and (html := text(about, "text_as_html", place)):
-        _add_table(builder, html, words, place)
+        _add_table(builder, html, words, place, left_out)
     else:
         builder.add("code" if kind == "CodeSnippet" else "paragraph", words)
 
 
-def _add_table(builder: DocumentBuilder, html: str, words: str, place: str) -> None:
-    pieces = html_page(html, place, frozenset()).pieces
+def _add_table(builder: DocumentBuilder, html: str, words: str, place: str, left_out: Counter[str]) -> None:
+    found = html_page(html, place, frozenset())
     page = builder.page
-    if pieces:
-        add_pieces(builder, pieces)
+    if found.pieces:
+        add_pieces(builder, found.pieces)
+        left_out.update(found.left_out)
     else:
         builder.add("paragraph", words)
     builder.page = page

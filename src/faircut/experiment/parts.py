@@ -55,7 +55,10 @@ class PartStore:
         """What is known of a document, None where it is not finished."""
         with _errors(self.place, "read"):
             row = self.connection.execute("SELECT facts FROM parts WHERE key = ?", (key,)).fetchone()
-        return None if row is None else _part_of(row[0])
+        part = None if row is None else _part_of(row[0])
+        if row is not None and part is None:
+            self.drop(key)  # its pieces too: it is cut again under the same key
+        return part
 
     def add_piece(self, key: str, number: int, piece: bytes) -> None:
         """Keep a piece of a document that is not finished; whole lines, see ``compressed``."""

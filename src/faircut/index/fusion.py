@@ -93,8 +93,9 @@ class _ByRanks:
     def search(self, rows: Positions, k: int) -> tuple[Positions, Scores]:
         """As ``Searcher.search``."""
         positions, scores = empty_result(len(rows), k)
-        lists = [ranked.search(rows, self.spec.depth)[0] for ranked in (self.vectors, self.words)]
-        shares = 1 / (self.spec.k + np.arange(1, self.spec.depth + 1))
+        depth = min(self.spec.depth, max(len(self.ranks), 1))  # a larger one would be padding only
+        lists = [ranked.search(rows, depth)[0] for ranked in (self.vectors, self.words)]
+        shares = 1 / (self.spec.k + np.arange(1, depth + 1))
         for at, both in enumerate(zip(*lists, strict=True)):
             candidates = np.unique(np.concatenate([one[one >= 0] for one in both]))
             total = np.zeros(len(candidates))

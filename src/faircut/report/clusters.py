@@ -28,6 +28,9 @@ def clustered_order(patterns: NDArray[np.int8]) -> list[int]:
 
 def _leaves(patterns: NDArray[np.int8]) -> list[int]:
     from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import pdist
 
-    tree = linkage(patterns.astype(np.float64), "average", metric="hamming", optimal_ordering=len(patterns) <= 300)
+    # Distances are made here: scipy warns of square patterns that look as if they were distances already.
+    apart = pdist(patterns.astype(np.float64), "hamming")
+    tree = linkage(apart, "average", optimal_ordering=len(patterns) <= 300)
     return [int(leaf) for leaf in leaves_list(tree)]

@@ -11,6 +11,7 @@ import numpy as np
 
 from faircut.evaluation.confidence import mean_interval
 from faircut.evaluation.measures import parse_measure
+from faircut.evaluation.misses import CAUSES
 from faircut.report.clusters import clustered_order
 from faircut.report.payload import hits_of
 from faircut.report.run_data import DataSet, RowData
@@ -40,7 +41,7 @@ class Figure:
 def figures(data: DataSet) -> list[Figure]:
     """All figures that the data set has numbers for, in the order in which they are read."""
     made: list[Callable[[DataSet], Figure | None]] = [
-        _forest, _budget, _hits_at, _sizes, _times, _quality_cost, _controls, _heat,
+        _forest, _controls, _budget, _sizes, _hits_at, _causes, _heat, _times, _quality_cost,
     ]  # fmt: skip
     return [figure for make in made if (figure := make(data)) is not None]
 
@@ -84,10 +85,12 @@ def _forest(data: DataSet) -> Figure | None:
     bases = ", ".join(dict.fromkeys(r.leaderboard["baseline"] for r in data.runs))
     note = (
         f"Paired difference to {bases} in {run['measure']}. Thick line: 90 % interval, thin: 95 %. Shaded: "
-        f"±{run['band']:g}, differences that do not matter. Equivalent: the thick line lies inside the shade."
+        f"±{run['band']:g}, differences that do not matter. Equivalent: the thick line lies inside the shade. "
+        "Marks at the right are the verdicts: ▲ better, ▼ worse, = equivalent, ○ no measured difference."
     )
     return Figure(
-        "forest", "forest", "Does it differ from the baseline?", note, {"band": run["band"], "points": points},
+        "forest", "forest", "Does it differ from the baseline?", note,
+        {"band": run["band"], "points": points, "measure": run["measure"]},
         _table("differences", "Paired differences to the baseline", columns, rows),
     )  # fmt: skip
 
@@ -106,12 +109,13 @@ def _controls(data: DataSet) -> Figure:
     if not points:
         return Figure("controls", "none", "Is it the boundaries or the sizes?", _NO_CONTROLS, {}, None)
     note = (
-        "The control has the same chunk lengths in shuffled order. Where a chunker does not beat it, its sizes made "
-        "the score, not the places of its boundaries."
+        "Filled: the chunker's own boundaries. Open: its control, the same chunk lengths in shuffled order. Only "
+        "where the chunker is better (▲) do the places of its boundaries count; else (○) sizes may explain the score."
     )
     columns = ("chunker", "score", "control", "difference", "95 % from", "to", "p (Holm)", "verdict")
     return Figure(
-        "controls", "controls", "Is it the boundaries or the sizes?", note, {"points": points},
+        "controls", "controls", "Is it the boundaries or the sizes?", note,
+        {"points": points, "measure": data.runs[0].leaderboard["measure"]},
         _table("controls", "Each chunker against its size-matched control", columns, rows),
     )  # fmt: skip
 
@@ -147,7 +151,8 @@ def _budget(data: DataSet) -> Figure | None:
     if not curves:
         return None
     note = (
-        "Share of the evidence that a reader gets for so many tokens of context, with 95 % bands. Equal budget is fair."
+        "Share of the evidence that a reader gets for so many tokens of context: all at the same price, which is fair. "
+        "Bands: 95 % intervals, of the first row and the baseline where more than four are shown. Dashed: controls."
     )
     columns = ("chunker", "tokens", "recall", "95 % from", "to")
     return Figure(
@@ -193,8 +198,8 @@ def _sizes(data: DataSet) -> Figure | None:
         rows.append([_word(label), number(len(sizes), 0), *quantiles])
     columns = ("chunker", "chunks", "smallest", "5 %", "25 %", "median", "75 %", "95 %", "largest")
     return Figure(
-        "sizes", "sizes", "How large are the chunks?", "Share of chunks by size in tokens; the line is the median. "
-        "The last bin holds all that are larger.", {"edges": edges.round(2).tolist(), "ridges": ridges},
+        "sizes", "sizes", "How large are the chunks?", "Share of chunks by size in tokens; line and number are the "
+        "median. The last bin holds all that are larger.", {"edges": edges.round(2).tolist(), "ridges": ridges},
         _table("chunk-sizes", "Chunk sizes in tokens", columns, rows),
     )  # fmt: skip
 
@@ -234,20 +239,23 @@ def _quality_cost(data: DataSet) -> Figure | None:
     for i, label, row in _named(data):
         cost = row.entry["cost"]["embedded_per_document_token"]
         points.append({"row": i, "label": label, "cost": cost, "score": row.entry["score"]["mean"]})
-    best = _frontier([(p["cost"], p["score"]) for p in points])
-    for place, point in enumerate(points):
-        point["efficient"] = place in best
+    own = [p for p in points if not data.rows[p["row"]].entry["is_control"]]
+    best = _frontier([(p["cost"], p["score"]) for p in own])
+    efficient = {own[at]["row"] for at in best}
+    for point in points:
+        point["efficient"] = point["row"] in efficient
     rows = [
         [_word(p["label"]), number(p["cost"], 3), number(p["score"]), _word("yes" if p["efficient"] else "no")]
         for p in points
     ]
     note = (
-        "Score against the tokens embedded per token of the documents, which is what money and time go into. The line "
-        "joins those that no other beats at their cost or below."
+        "Score against the tokens embedded per token of the documents, which is what money and time go into. Top left "
+        "is best. The line joins those that no other beats at their cost or below (large, outlined)."
     )
     columns = ("chunker", "tokens embedded per document token", "score", "efficient")
     return Figure(
-        "frontier", "frontier", "What does quality cost?", note, {"points": points},
+        "frontier", "frontier", "What does quality cost?", note,
+        {"points": points, "measure": data.runs[0].leaderboard["measure"]},
         _table("quality-and-cost", "Score and cost", columns, rows),
     )  # fmt: skip
 
@@ -265,15 +273,39 @@ def _frontier(points: Sequence[tuple[float, float]]) -> set[int]:
 # ------------------------------------------------------------ questions
 
 
+def _causes(data: DataSet) -> Figure | None:
+    """How many questions each row missed, by cause; none where no run has diagnoses."""
+    bars, rows = [], []
+    found = {i: row.diagnosis["cause"].to_list() for i, _, row in _named(data) if row.diagnosis is not None}
+    names = [cause for cause in CAUSES if any(cause in causes for causes in found.values())]
+    for i, label, _ in _named(data):
+        if i in found:
+            counts = [found[i].count(cause) for cause in names]
+            bars.append({"row": i, "counts": counts})
+            rows.append([_word(label), *(number(n, 0) for n in counts), number(sum(counts), 0)])
+    if not names:
+        return None
+    note = (
+        "Each miss under the first cause that holds. Of these, cut is the work of a boundary, truncated and too long "
+        "that of the size, and outranked, wrong passage and wrong document that of the search."
+    )
+    heads = (Column("chunker"), *(Column(name, True, CAUSES[name]) for name in names), Column("all misses", True))
+    return Figure(
+        "causes", "causes", "Why are questions missed?", note, {"causes": names, "bars": bars},
+        Table("causes-of-misses", "Questions missed, by cause", heads, tuple(map(tuple, rows))),
+    )  # fmt: skip
+
+
 def _heat(data: DataSet) -> Figure | None:
     if not data.questions:
         return None
     hits = np.array([hits_of(data, row) for row in data.rows], dtype=np.int8)
     questions, rows = clustered_order(hits.T), clustered_order(hits)
-    always, never = int((hits.min(axis=0) == 1).sum()), int((hits.max(axis=0) == 0).sum())
+    own = hits[[not row.entry["is_control"] for row in data.rows]]
+    always, never = int((own.min(axis=0) == 1).sum()), int((own.max(axis=0) == 0).sum())
     note = (
         f"Each column is a question, alike ones side by side: {always:,} of {len(data.questions):,} are hit by every "
-        f"row, {never:,} by none. The others tell chunkers apart. A column opens its question; all are under Questions."
+        f"chunker, {never:,} by none; the others tell chunkers apart. A click opens a question. At the right: hits."
     )
     return Figure(
         "heat", "heat", "Which questions are hit, by whom?", note, {"questions": questions, "rows": rows}, None

@@ -5,6 +5,7 @@ Runs or chunkers in, one HTML file out. How pages are put together is left to ``
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ def write_report(folders: Sequence[Path], out: Path) -> Path:
 
 def render_report(folders: Sequence[Path]) -> str:
     """The report as HTML; runs on the same documents and questions share their tables and figures."""
-    sets = data_sets(load_runs(folders))
+    sets = [_controls_last(data) for data in data_sets(load_runs(folders))]
     parts: list[Part] = []
     shown: list[dict[str, Any]] = []
     for number, data in enumerate(sets):
@@ -54,6 +55,11 @@ def render_report(folders: Sequence[Path]) -> str:
         ("table.js", "lanes.js", "documents.js", "plots.js", "questions.js", "report.js"),
         plots=True,
     )
+
+
+def _controls_last(data: DataSet) -> DataSet:
+    """The same rows, chunkers first: their letters and colours come first too, and controls stand apart."""
+    return replace(data, rows=tuple(sorted(data.rows, key=lambda row: bool(row.entry["is_control"]))))
 
 
 @contextmanager
@@ -80,6 +86,7 @@ def _shown(number: int, data: DataSet, drawn: Sequence[Figure]) -> dict[str, Any
         "characters": sum(len(d.text) for d in data.documents.values()),
         "questions": len(data.questions),
         "labels": [plain(label) for label in data.labels],
+        "controls": [bool(row.entry["is_control"]) for row in data.rows],
         "leaderboard": leaderboard_table(data),
         "figures": drawn,
         "integrity": tables + ([stability] if stability else []),

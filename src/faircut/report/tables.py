@@ -18,7 +18,7 @@ __all__ = [
 @dataclass(frozen=True)
 class Cell:
     """What is read, and what is sorted and exported. ``row`` is the number of a row whose colour and letter it bears;
-    ``bar`` a mean with its interval, drawn on [0, 1].
+    ``bar`` a mean with its interval, drawn on [0, 1]; ``tag`` a word behind the text that is not part of the value.
     """
 
     text: str
@@ -26,6 +26,7 @@ class Cell:
     tone: str = ""
     row: int | None = None
     bar: tuple[float, float, float] | None = None
+    tag: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,19 +66,19 @@ def leaderboard_table(data: DataSet) -> Table:
     measures = list(dict.fromkeys(run.leaderboard["measure"] for run in data.runs))
     shown = list(dict.fromkeys(m for run in data.runs for m in run.leaderboard["shown_beside"]))
     columns = (
-        Column("chunker"),
-        Column(" / ".join(measures), True, "the measure that decides"),
-        Column("95 % interval"),
+        Column("chunker", help="controls have a chunker's own chunk lengths in shuffled order, and never win"),
+        Column(" / ".join(measures), True, "the measure that decides, from 0 to 1: more is better"),
+        Column("verdict", help="against the baseline, by a paired test"),
         Column("difference", True, "paired, to the baseline of the run"),
-        Column("p (Holm)", True, "corrected for the number of rows compared"),
-        Column("verdict"),
+        Column("95 % interval", help="of the measure, drawn from 0 to 1; overlap does not mean that nothing differs"),
+        Column("p (Holm)", True, "of the difference, corrected for the number of rows compared"),
         *(Column(m, True) for m in shown),
-        Column("recall@5", True, "at equal k, which favours large chunks"),
-        Column("tokens@5", True, "tokens that the 5 chunks cost"),
-        Column("chunks", True),
-        Column("median", True, "median size of the chunks in tokens"),
-        Column("embedded", True, "tokens embedded per token of the documents"),
-        Column("integrity"),
+        Column("recall@5", True, "at equal k, which favours large chunks: it decides nothing"),
+        Column("tokens@5", True, "tokens that those 5 chunks cost"),
+        Column("chunks", True, "in the whole corpus"),
+        Column("median tokens", True, "median size of the chunks"),
+        Column("embedded per token", True, "tokens embedded per token of the documents, those for cutting included"),
+        Column("integrity", help="too long: chunks of which the embedder reads only the beginning; see Integrity"),
     )
     rows = []
     for i, (label, row) in enumerate(zip(data.labels, data.rows, strict=True)):
@@ -91,12 +92,12 @@ def _leaderboard_row(i: int, label: str, entry: Mapping[str, Any], shown: Sequen
     at_5 = entry["beside"].get("recall@5", {}).get("mean")
     mean = (score["mean"], score["low"], score["high"])
     return (
-        Cell(label, entry["row"], row=i),
+        Cell(label, entry["row"], row=i, tag="control" if entry["is_control"] else ""),
         number(score["mean"]),
-        Cell(f"{score['low']:.3f} to {score['high']:.3f}", score["low"], bar=mean),
-        signed(found.get("difference")),
-        number(found.get("p_holm"), 4),
         Cell(verdict, verdict, tone=verdict),
+        signed(found.get("difference")),
+        Cell(f"{score['low']:.3f} to {score['high']:.3f}", score["low"], bar=mean),
+        number(found.get("p_holm"), 4),
         *(number(entry["beside"].get(m, {}).get("mean")) for m in shown),
         number(at_5),
         number(entry["tokens_at"].get("5"), 0),
@@ -108,7 +109,11 @@ def _leaderboard_row(i: int, label: str, entry: Mapping[str, Any], shown: Sequen
 
 
 def _integrity(found: Mapping[str, Any]) -> Cell:
-    return Cell("ok", found["words"], "ok") if found["ok"] else Cell("defects", found["words"], "defect")
+    if found["ok"]:
+        return Cell("ok", found["words"], "ok")
+    too_long, others = found.get("beyond_limit"), ("lost", "offsets_wrong", "out_of_order", "blank", "over_ceiling")
+    only = too_long and not any(found.get(name) for name in others)
+    return Cell(f"{too_long:,} too long" if only else "defects", found["words"], "defect")
 
 
 # ------------------------------------------------------------ integrity
@@ -119,6 +124,7 @@ _COUNTS = (
     ("out_of_order", "chunks that begin before the one before them"),
     ("offsets_wrong", "chunks whose text is not the document's at their spans"),
     ("blank", "chunks of white space only"),
+    ("over_ceiling", "chunks larger than their chunker promises"),
     ("beyond_limit", "chunks longer than the embedder reads"),
     ("unseen_tokens", "tokens of them that it does not read"),
     ("tables_cut", "tables that no chunk holds whole"),
@@ -131,7 +137,8 @@ _COUNTS = (
 def integrity_table(data: DataSet) -> Table:
     """What the cutting lost, repeated, broke or made too long."""
     columns = (
-        Column("chunker"), Column("result"), Column("characters", True, "that are not white space"),
+        Column("chunker"), Column("result", help="ok, or what is wrong in one phrase"),
+        Column("characters", True, "of the documents that are not white space"),
         *(Column(name.replace("_", " "), True, meaning) for name, meaning in _COUNTS),
     )  # fmt: skip
     rows = []
@@ -153,7 +160,11 @@ def stability_table(data: DataSet) -> Table | None:
     columns = (
         Column("chunker"), Column("documents", True, "the sample, beginnings of documents"),
         Column("chunks", True, "of a document, on average"),
-        *(Column(f"{edit}{how}", True) for edit in _EDITS for how in (", mean", ", most")),
+        *(
+            Column(f"{edit}{how}", True, f"chunks that change when a sentence is {edit}{words}")
+            for edit in _EDITS
+            for how, words in ((", mean", ", on average"), (", most", ", at worst"))
+        ),
         Column("worst", True, "most chunks that one edit changed"),
     )  # fmt: skip
     rows = []

@@ -30,7 +30,8 @@ def verdict_of(leaderboard: Mapping[str, Any]) -> Verdict:
     own = [r for r in rows if not r["is_control"]]
     better = [r for r in own if _verdict(r) == "better"]
     headline, why = _won(leaderboard, better) if better else _level(leaderboard, own)
-    return Verdict(headline, (*why, *_others(rows, better), _detectable(leaderboard)), notes)
+    said = *why, *_unread(leaderboard, own), *_others(own, better), *_places(leaderboard), _detectable(leaderboard)
+    return Verdict(headline, said, notes)
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
@@ -71,7 +72,7 @@ def _points(difference: float) -> str:
 def _won(leaderboard: Mapping[str, Any], better: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
     best, base = better[0], next(r for r in leaderboard["rows"] if r["is_baseline"])
     found = best["contrast"]
-    headline = f"Where you cut matters here: {_name(best)} beats {_name(base)}."
+    headline = f"How you cut matters here: {_name(best)} beats {_name(base)}."
     why = (
         f"The {_subject(leaderboard)} is {_percent(best['score']['mean'])} with {_name(best)} and "
         f"{_percent(base['score']['mean'])} with the baseline {_name(base)}: {_points(found['difference'])} more, and "
@@ -105,6 +106,34 @@ def _others(rows: Sequence[Mapping[str, Any]], better: Sequence[Mapping[str, Any
         "No difference was measured for": [_name(r) for r in rows if _verdict(r) == "no measured difference"],
     }
     return [f"{words}: {', '.join(names)}." for words, names in groups.items() if names]
+
+
+def _places(leaderboard: Mapping[str, Any]) -> list[str]:
+    """Whether the places of the boundaries count or only the sizes, where the run has controls."""
+    found = leaderboard["controls"]
+    shown = [_name({"row": c["name"]}) for c in found if c["verdict"] == "better"]
+    open_ones = [_name({"row": c["name"]}) for c in found if c["verdict"] != "better"]
+    said = [f"The places of the boundaries count for {_listed(shown)}: better than the same sizes cut elsewhere."]
+    rest = [f"For {_listed(open_ones)} that is not shown: the sizes alone may explain the score."]
+    return (said if shown else []) + (rest if open_ones else [])
+
+
+def _unread(leaderboard: Mapping[str, Any], own: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Chunkers that are judged by the beginnings of their chunks, because the embedder reads no further."""
+    total = leaderboard["corpus"].get("tokens") or 0
+    unseen = [(_name(r), r["integrity"].get("unseen_tokens") or 0) for r in own]
+    names = [f"{name} ({_share(tokens, total)})" if total else name for name, tokens in unseen if tokens]
+    if not names:
+        return []
+    return [f"Some chunks are longer than the embedder reads. Text that it never saw: {', '.join(names)}."]
+
+
+def _share(part: int, total: int) -> str:
+    return _percent(part / total) if 200 * part >= total else "under 1 %"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
 
 
 def _detectable(leaderboard: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -112,7 +113,12 @@ def _handler(names: Mapping[str, str]) -> Callable[[Request], Awaitable[Response
 
 
 def _told(request: Request, error: HTTPException) -> Response:
-    return _answer(request, error.status_code, error.detail, dict(error.headers or {}))
+    said = error.detail
+    if said == HTTPStatus(error.status_code).phrase:  # no sentence of ours
+        said = {404: "there is no such page here.", 405: f"this address does not take {request.method}."}.get(
+            error.status_code, said
+        )
+    return _answer(request, error.status_code, said, dict(error.headers or {}))
 
 
 def _said(request: Request, error: FaircutError) -> Response:

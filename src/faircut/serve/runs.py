@@ -16,7 +16,9 @@ __all__ = ["RunLine", "Runs"]
 
 _KEPT = 3  # reports in memory
 _LISTED = 500
+_NAMED = 80  # characters of a wrong name that its error repeats
 _LARGEST = 20_000_000  # bytes of a leaderboard
+_UNREADABLE = "This run cannot be read: it is damaged, or of another version of faircut. Run the comparison again."
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Runs:
         known = {path.name: path for path in self._folders()}
         for name in names:
             if name not in known:
-                raise StoreError(f"{name}: no such run here.")
+                raise StoreError(f"{name[:_NAMED] or 'the empty name'}: no such run here.")
         folders = [known[name] for name in dict.fromkeys(names)]
         if not folders:
             raise StoreError("no run was named.")
@@ -94,7 +96,7 @@ def _line(folder: Path, made: float) -> RunLine:
     try:
         rows, questions, headline = _facts(folder)
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
-        return RunLine(folder.name, day, 0, 0, "This run cannot be read; run the comparison again.", is_sound=False)
+        return RunLine(folder.name, day, 0, 0, _UNREADABLE, is_sound=False)
     return RunLine(folder.name, day, rows, questions, headline, is_sound=True)
 
 

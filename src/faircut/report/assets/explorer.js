@@ -180,6 +180,7 @@
       progress(null);
       by("answers").replaceChildren(...found.map((answer, i) => ranking(sides[i], answer)));
       by("answers").classList.remove("old");
+      by("caution").hidden = false;
       faircut.announce(found.map((a, i) => `${faircut.letter(sides[i])}: ${faircut.plural(a.delivered, "chunk")} delivered`).join(", "));
     } catch (error) {
       if (control.signal.aborted) return;
@@ -220,7 +221,7 @@
       viewer.node.querySelector(".text").focus({ preventScroll: true });
     };
     return el("li", { class: hit.delivered === "not" ? "beyond" : "delivered" },
-      el("p", { class: "of" }, el("b", {}, String(at + 1)), el("span", { class: "score", title: "score of the search" }, hit.score.toFixed(3)),
+      el("p", { class: "of" }, el("b", {}, String(at + 1)), el("span", { class: "muted" }, "score "), el("span", { class: "score" }, hit.score.toFixed(3)),
         el("button", { type: "button", class: "link", on: { click: go } }, `chunk ${hit.number + 1}`), ` ${faircut.plural(hit.tokens, "token")}`,
         part ? ", delivered in part" : ""),
       hit.context ? el("p", { class: "front" }, faircut.outside(hit.context)) : null,
@@ -233,8 +234,16 @@
   by("budget").addEventListener("input", budget);
   for (const id of ["budget", "search", "left", "right"]) by(id).addEventListener("change", () => { if (asked) ask(false); });
   by("ask").addEventListener("submit", (event) => { event.preventDefault(); ask(true); });
+  document.querySelectorAll("[data-jump]").forEach((link) => link.addEventListener("click", (event) => {
+    event.preventDefault();  // the address holds the specs
+    by(link.dataset.jump).scrollIntoView({ block: "start" });
+    (link.dataset.jump === "view" ? viewer?.node.querySelector(".text") : by("question"))?.focus({ preventScroll: true });
+  }));
+  const describe = () => { by("offered-what").textContent = setup.offered.find((o) => o.spec === by("offered").value)?.line || ""; };
+  by("offered").addEventListener("change", describe);
   by("add").addEventListener("click", () => { add(by("offered").value); soon(); });
   by("offered").append(...setup.offered.map((o) => el("option", { value: o.spec }, o.spec.split("(")[0])));
+  describe();
 
   (async function () {
     try {

@@ -36,7 +36,7 @@
     const node = el("fieldset", { class: "chunker" },
       el("legend", { class: "hidden" }, "Chunker"),
       el("div", { class: "head" }, key, choice, remove), line, count, fields,
-      el("label", { class: "spec-label", for: `${id}-spec` }, "spec"), text, said);
+      el("label", { class: "spec-label", for: `${id}-spec` }, "spec, as on the command line"), text, said);
 
     function set(value) {
       if (!value || value === self.spec) return;
@@ -113,7 +113,7 @@
     self.take = function ({ form, lane, problem }) {
       const sizes = [...(lane?.tokens || [])].sort((a, b) => a - b);
       count.replaceChildren(...(!lane ? [] : !sizes.length ? ["no chunk"] : [
-        `${faircut.plural(sizes.length, "chunk")}, median ${faircut.whole(sizes[sizes.length >> 1])}t `,
+        `${faircut.plural(sizes.length, "chunk")}, median ${faircut.plural(sizes[sizes.length >> 1], "token")} `,
         el("span", { class: "muted" }, `(${faircut.whole(sizes[0])}\u2013${faircut.whole(sizes[sizes.length - 1])})`)]));
       said.hidden = !problem;
       said.textContent = problem ? faircut.visible(problem) : "";
@@ -124,10 +124,12 @@
         const open = fields.querySelector("details")?.open;
         const held = document.activeElement?.id;
         fields.replaceChildren();
-        self.form.fields.slice(0, 3).forEach((f) => control(f, fields));
-        if (self.form.fields.length > 3) {
-          const more = el("details", { open: open || null }, el("summary", {}, "more"));
-          self.form.fields.slice(3).forEach((f) => control(f, more));
+        const inFront = (f, i) => i < 3 || f.name === "max" || f.value !== f.default;  // what was chosen is never hidden
+        self.form.fields.filter(inFront).forEach((f) => control(f, fields));
+        const rest = self.form.fields.filter((f, i) => !inFront(f, i));
+        if (rest.length) {
+          const more = el("details", { open: open || null }, el("summary", {}, `${rest.length} more`));
+          rest.forEach((f) => control(f, more));
           fields.append(more);
         }
         if (held && fields.querySelector(`#${CSS.escape(held)}`)) document.getElementById(held).focus();
