@@ -293,7 +293,7 @@ def stitched_table(title: str, by: str, natural: LabelledSet, mixed: LabelledSet
         "\nOn stitched ones:\n",
         *breakpoint_parts(there, by),
         "",
-        f"{first(here, by, 'natural')} {first(there, by, 'stitched')}\n",
+        f"{stitching(here, there, by)} {first(here, by, 'natural')} {first(there, by, 'stitched')}\n",
         f"**Where the cuts are.** {boundaries(here, 'natural')} {boundaries(there, 'stitched')}\n",
     ])  # fmt: skip
 
@@ -308,6 +308,15 @@ def stitched_line(chunker: str, name: str, by: str, found: Finished) -> str:
         f"| {found.mean(chunker, 'f1@500t'):.3f} | {found.mean(chunker, 'recall@5'):.3f} | {found.mean(chunker, 'recall@500t'):.3f} "
         f"| {found.against(chunker, f'{by}@5')} | {found.against(chunker, f'{by}@500t')} |"
     )
+
+
+def stitching(here: Finished, there: Finished, by: str) -> str:
+    """How the distance of breakpoint cuts from the baseline changes when the same passages are stitched."""
+    moves = []
+    for chunker in ("semantic", "semantic_p85"):
+        by_k, by_text = (there.gap(chunker, f"{by}@{cut}") - here.gap(chunker, f"{by}@{cut}") for cut in ("5", "500t"))
+        moves.append(f"`{chunker}` by {by_k:+.3f} at 5 chunks and {by_text:+.3f} at 500 tokens")
+    return f"Stitching moves the distance from `{here.chunkers[0]}` of {', of '.join(moves)}."
 
 
 def first(found: Finished, by: str, name: str) -> str:

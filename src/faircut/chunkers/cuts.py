@@ -15,8 +15,8 @@ from faircut.errors import SpecError
 from faircut.specs import Percentile, spec_text
 
 __all__ = [
-    "CUT_RULES", "AbovePercentile", "Absolute", "CutRule", "Deviation", "Gaps", "Gradient", "Interquartile", "SimilarityCurve",
-    "cut_rule", "gap_similarities",
+    "CUT_RULES", "AbovePercentile", "Absolute", "CutRule", "Deviation", "Gaps", "Gradient", "Interquartile",
+    "SimilarityCurve", "cut_rule", "gap_similarities",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]

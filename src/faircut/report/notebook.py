@@ -13,6 +13,7 @@ from faircut.report.safe import printable
 if TYPE_CHECKING:
     from faircut.evaluation.power import PlannedPower
     from faircut.experiment.plan import Plan
+    from faircut.llm.contract import LanguageModel
     from faircut.report.data import Line, Results
 
 __all__ = ["Leaderboard", "run"]
@@ -51,6 +52,7 @@ def run(
     cache: Path | None = None,
     advance: Callable[[str, int, int], None] | None = None,
     announce: "Callable[[PlannedPower], None] | None" = None,
+    language_model: "LanguageModel | None" = None,
 ) -> Leaderboard:
     """Run a comparison and return its leaderboard, which is also in ``folder/leaderboard.json``.
 
@@ -60,14 +62,16 @@ def run(
         cache: the file of vectors, shared by all runs; the default lies in the user's cache folder.
         advance: called with progress: what is being done, how much is done, how much there is.
         announce: called before anything is embedded with what the questions can be expected to show.
+        language_model: for chunkers that ask one, instead of the plan's.
 
     Raises:
         FaircutError: bad documents, questions, weights or disk; what was finished before is kept.
     """
     from faircut.experiment.run import run as experiment
 
-    options = {} if advance is None else {"advance": advance}
-    return Leaderboard(experiment(plan, folder, cache=cache, announce=announce, **options))
+    options: dict[str, Any] = {} if advance is None else {"advance": advance}
+    board = experiment(plan, folder, cache=cache, announce=announce, language_model=language_model, **options)
+    return Leaderboard(board)
 
 
 # ---------------------------------------------------------------- HTML
