@@ -43,9 +43,9 @@ class Hybrid:
     sentences is cut where the rule of ``threshold`` cuts and no gap within ``min`` is less similar; then what is above
     ``max`` is cut at its least similar gap, again and again. ``max`` holds always, ``min`` where it can.
 
-    A heading stays with what follows it where both fit, a list, a table and code are kept together where they fit ``max``; else they
-    are cut between sentences, rows and lines, the header of the table repeated as context. With ``whole=embedder``
-    tables and code are whole up to what the embedder reads, also above ``max``; with ``whole=true`` always: the audit
+    A heading stays with what follows it where both fit; a list, a table and code are kept together where they fit
+    ``max``, else cut between sentences, rows and lines, the header of the table repeated as context. With
+    ``whole=embedder`` tables and code are whole up to what the embedder reads, also above ``max``; with ``whole=true`` always: the audit
     says what the embedder will not see.
 
     ``threshold``: as in ``semantic``. A cosine looks at its gap only, so an edit moves only cuts near it; a percentile

@@ -41,8 +41,8 @@ class Structure:
     No chunk goes on over a heading of the same or a higher level than that of the section in which it begins. A section
     that fits is one chunk with its subsections. Of a longer one the text before its first subsection is cut by itself,
     then each subsection: where it does not fit, at its strongest boundary, again and again: between blocks, and inside
-    a block only where it is above ``max``, between sentences, rows or lines. A heading stays with what follows it where both fit.
-    Without headings a document is packed paragraph by paragraph.
+    a block only where it is above ``max``, between sentences, rows or lines. A heading stays with what follows it where
+    both fit. Without headings a document is packed paragraph by paragraph.
 
     ``min``: a section's own text below it goes with its first subsection, and no long text is cut so that less is left;
     headings and ``max`` are stronger. ``context``: the path of headings above the chunk's begin (a heading in the chunk
