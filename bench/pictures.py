@@ -3,11 +3,13 @@
 And `equal-k.svg`: the ranks of `docs/results/presets.md` at equal k and at equal tokens. The same input gives the same
 bytes. Run after a change of a chunker, or after `bench/presets.py`; `tests/test_site.py` tells when it was forgotten.
 `python bench/pictures.py --report runs/demo` photographs the report of a finished run (`make demo` makes that one) with
-Chromium: the pictures of the README and of docs/report.md.
+Chromium: the pictures of the README and of docs/report.md. `--explorer` starts `faircut serve` and photographs it.
 """
 
 import re
 import shutil
+import signal
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -274,6 +276,35 @@ def photograph(run: Path) -> None:
         browser.close()
 
 
+def photograph_explorer() -> None:
+    """A picture of `faircut serve`: a document of the examples, two chunkers, a question that is answered."""
+    from playwright.sync_api import sync_playwright
+
+    command = [Path(sys.executable).with_name("faircut"), "serve", ROOT / "examples" / "corpus", "--port", "0"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout
+        address = server.stdout.readline().split()[1]
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+            tab = browser.new_page(viewport={"width": 1200, "height": 860}, color_scheme="light")
+            tab.goto(address)
+            tab.get_by_role("button", name="manual-tidebook-api.md").click()
+            tab.locator(".viewer .row").first.wait_for()
+            tab.get_by_label("Question", exact=True).fill("How many requests may an agent make in a minute?")
+            tab.get_by_role("button", name="Ask", exact=True).click()
+            tab.locator(".ranking").nth(1).wait_for()
+            tab.mouse.wheel(0, -10_000)
+            tab.wait_for_timeout(1000)
+            whole = {"x": 0, "y": 0, "width": 1200, "height": 1260}
+            tab.screenshot(path=OUT / "explorer.png", full_page=True, clip=whole)
+            browser.close()
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(20)
+    check_size(OUT / "explorer.png")
+
+
 def check_size(picture: Path) -> None:
     """A page of the documentation opens fast."""
     size = picture.stat().st_size
@@ -286,6 +317,9 @@ def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     if sys.argv[1:2] == ["--report"]:
         photograph(Path(sys.argv[2]))
+        return
+    if sys.argv[1:2] == ["--explorer"]:
+        photograph_explorer()
         return
     models = Models.of(EMBEDDERS.build("minilm"))
     for name in sys.argv[1:] or SPECS:

@@ -45,8 +45,8 @@ class Hybrid:
 
     A heading stays with what follows it where both fit; a list, a table and code are kept together where they fit
     ``max``, else cut between sentences, rows and lines, the header of the table repeated as context. With
-    ``whole=embedder`` tables and code are whole up to what the embedder reads, also above ``max``; with ``whole=true`` always: the audit
-    says what the embedder will not see.
+    ``whole=embedder`` tables and code are whole up to what the embedder reads, also above ``max``; with ``whole=true``
+    always: the audit says what the embedder will not see.
 
     ``threshold``: as in ``semantic``. A cosine looks at its gap only, so an edit moves only cuts near it; a percentile
     looks at the whole document. ``min``: a size, or a share of ``max``.
