@@ -129,6 +129,31 @@ def test_a_wrong_spec_is_told_where_it_stands_and_the_others_stay(visit):
         assert counts(page)[0] > before[0]
 
 
+def test_what_was_chosen_is_never_hidden_and_a_kind_is_explained_before_it_is_added(visit):
+    with visit() as seen:
+        page = seen.page
+        paste(page)
+        group = page.get_by_role("group", name="Chunker B")
+        assert group.get_by_role("slider", name="largest").is_visible()  # not behind "more": it has been given
+        told = page.locator("#offered-what")
+        before = told.inner_text()
+        page.get_by_label("Chunker to add").select_option("optimal")
+        assert told.inner_text() not in ("", before)
+
+
+def test_the_question_is_one_click_away_and_the_address_keeps_the_specs(visit):
+    with visit() as seen:
+        page = seen.page
+        paste(page)
+        address = page.url
+        page.get_by_role("link", name="Ask a question").click()
+        assert page.evaluate("document.activeElement.id") == "question"
+        assert page.url == address
+        assert page.locator("#caution").is_hidden()
+        ask(page, "When did the tide come in?")
+        assert page.locator("#caution").is_visible()  # one question proves nothing
+
+
 def test_chunkers_are_added_and_removed_and_stay_when_the_page_is_loaded_again(visit):
     with visit() as seen:
         page = seen.page

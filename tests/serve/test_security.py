@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import httpx
@@ -16,7 +17,7 @@ from faircut.serve.allowed import SERVED, served_chunker
 from faircut.serve.app import Settings, application
 from faircut.serve.guard import allowed_hosts
 from faircut.serve.running import bound
-from small_server import SMALL
+from small_server import SMALL, serving
 
 TEXT = "The harbour closes at noon. It opens at six.\n"
 
@@ -257,6 +258,51 @@ def test_a_body_without_a_size_is_refused_as_soon_as_it_is_too_large(explorer, a
     assert answer.split(b" ")[1:2] in ([b"413"], [])  # or the connection was closed while it was still sending
 
 
+def test_who_stops_in_the_middle_of_a_request_is_told_and_holds_no_connection(monkeypatch):
+    monkeypatch.setattr("faircut.serve.bodies._PAUSE_SECONDS", 0.3)
+    monkeypatch.setattr("faircut.serve.running._HEAD_SECONDS", 0.3)
+    with serving() as served:
+        head = (
+            f"POST /documents?name=a.txt HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nOrigin: {served.url}\r\n"
+            "Content-Type: application/octet-stream\r\nContent-Length: 100\r\n\r\nabc"
+        )
+        answer, _ = raw(served, head.encode())
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert b"nothing more of this came" in answer
+        for silent in (b"", b"GET / HTTP/1.1\r\nHost: 12"):
+            with socket.create_connection(("127.0.0.1", served.port), timeout=20) as connection:
+                connection.sendall(silent)
+                assert connection.recv(100) == b""  # closed from there
+
+
+def test_who_leaves_in_the_middle_of_an_upload_is_no_error_in_the_terminal(explorer, user, capfd):
+    head = (
+        f"POST /documents?name=a.txt HTTP/1.1\r\nHost: 127.0.0.1:{explorer.port}\r\nOrigin: {explorer.url}\r\n"
+        "Content-Type: application/octet-stream\r\nContent-Length: 100\r\n\r\nabc"
+    )
+    with socket.create_connection(("127.0.0.1", explorer.port), timeout=20) as connection:
+        connection.sendall(head.encode())
+        time.sleep(0.3)  # it waits for more
+    time.sleep(0.3)
+    assert user.upload("a.txt", TEXT.encode()).status_code == 201
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "said"),
+    [
+        ("GET", "/nothing", "there is no such page here."),
+        ("PUT", "/runs", "this address does not take PUT."),
+        ("GET", "/report", "no run was chosen; choose one or more in the list."),
+        ("GET", "/report?run=", "the empty name: no such run here."),
+        ("GET", f"/report?run={'x' * 5000}", f"{'x' * 80}: no such run here."),
+    ],
+)
+def test_what_is_not_there_is_told_in_a_short_sentence(explorer, user, method, address, said):
+    answer = user.client.request(method, address, headers={"origin": explorer.url})
+    assert answer.json() == {"error": said}
+
+
 def test_the_largest_that_is_taken_is_taken(user):
     assert user.upload("a.txt", b"word " * 60_000).status_code == 201
     answer = user.upload("a.txt", b"word " * 60_000 + b"x")
@@ -287,8 +333,6 @@ def test_lists_and_lengths_are_bounded(user):
 
 @pytest.mark.slow
 def test_more_chunks_than_are_shown_are_refused_in_words(user):
-    from small_server import serving
-
     with serving(limits=type(SMALL)(chunks=50)) as served, served.user() as one:
         (lane,) = one.lanes(one.paste(TEXT * 20), "fixed(3c)")
         assert "more than the 50" in lane["problem"]

@@ -4,10 +4,13 @@ import json
 from collections.abc import AsyncIterator
 from typing import IO, Any
 
+from anyio import fail_after
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 __all__ = ["check_keys", "json_object", "read_into", "size_words"]
+
+_PAUSE_SECONDS = 20.0  # between two pieces of a body
 
 
 async def json_object(request: Request, limit: int) -> dict[str, Any]:
@@ -63,12 +66,24 @@ async def _bounded(request: Request, limit: int) -> AsyncIterator[bytes]:
     said = request.headers.get("content-length", "0")
     if not said.isascii() or not said.isdigit() or int(said[:20]) > limit:
         raise _too_large(limit)
-    size = 0
-    async for part in request.stream():
+    size, pieces = 0, aiter(request.stream())
+    while (part := await _next(pieces)) is not None:
         size += len(part)
         if size > limit:
             raise _too_large(limit)
         yield part
+
+
+async def _next(pieces: AsyncIterator[bytes]) -> bytes | None:
+    """The next piece, None after the last. Who stops in the middle does not hold a connection for ever."""
+    try:
+        with fail_after(_PAUSE_SECONDS):
+            return await anext(pieces, None)
+    except ClientDisconnect:
+        raise HTTPException(400, "the connection ended before all had come.") from None
+    except TimeoutError:
+        said = f"nothing more of this came for {_PAUSE_SECONDS:g} seconds; send it again."
+        raise HTTPException(408, said, {"connection": "close"}) from None
 
 
 def _too_large(limit: int) -> HTTPException:

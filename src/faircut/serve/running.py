@@ -10,11 +10,14 @@ from faircut.errors import FaircutError
 from faircut.serve.app import Settings, application
 
 if TYPE_CHECKING:
+    import asyncio
+
     import uvicorn
 
 __all__ = ["address_of", "bound", "server_of"]
 
 _CONNECTIONS = 200
+_HEAD_SECONDS = 20.0  # until a new connection has sent the head of its first request
 _LAST_SECONDS = 2  # for answers that are under way when it is stopped
 
 
@@ -58,7 +61,7 @@ def server_of(settings: Settings, started: Callable[[], None] | None = None) -> 
 
     config = uvicorn.Config(
         application(settings),
-        http="h11",
+        http=_patient(),
         ws="none",
         lifespan="on",
         log_level="critical",
@@ -79,3 +82,19 @@ def server_of(settings: Settings, started: Callable[[], None] | None = None) -> 
 
         server.startup = startup  # type: ignore[method-assign]
     return server
+
+
+def _patient() -> "type[asyncio.Protocol]":
+    """HTTP over h11, where a connection that asks nothing is closed: the server has a bounded number of them."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Patient(H11Protocol):
+        def connection_made(self, transport: "asyncio.Transport") -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self.loop.call_later(_HEAD_SECONDS, self._close_if_silent)
+
+        def _close_if_silent(self) -> None:
+            if self.cycle is None and not self.transport.is_closing():
+                self.transport.close()
+
+    return Patient

@@ -58,7 +58,7 @@ class Runs:
                 raise StoreError(f"{name[:_NAMED] or 'the empty name'}: no such run here.")
         folders = [known[name] for name in dict.fromkeys(names)]
         if not folders:
-            raise StoreError("no run was named.")
+            raise StoreError("no run was chosen; choose one or more in the list.")
         key = tuple((path.name, _time(path)) for path in folders)
         with self._lock:  # one is made at a time
             if key not in self._made:
