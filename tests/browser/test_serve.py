@@ -141,6 +141,23 @@ def test_what_was_chosen_is_never_hidden_and_a_kind_is_explained_before_it_is_ad
         assert told.inner_text() not in ("", before)
 
 
+def test_a_question_to_a_wrong_spec_says_why_there_is_no_answer(visit):
+    with visit() as seen:
+        page = seen.page
+        paste(page)
+        page.get_by_label("spec").nth(1).fill("semantic(treshold=0.5)")
+        page.get_by_label("spec").nth(1).press("Enter")
+        settled(page)
+        page.get_by_label("Question", exact=True).fill("When did the tide come in?")
+        page.get_by_role("button", name="Ask", exact=True).click()
+        told = page.locator("#ask-problem")
+        told.wait_for()
+        assert told.inner_text().startswith("B cannot be asked")
+        page.locator("#right").select_option("0")
+        ask(page, "When did the tide come in?")
+        assert told.is_hidden()
+
+
 def test_the_question_is_one_click_away_and_the_address_keeps_the_specs(visit):
     with visit() as seen:
         page = seen.page

@@ -31,6 +31,7 @@ from faircut.serve.workers import Workers
 
 __all__ = ["Opening", "extensions"]
 
+_KINDS = "PDF, Word, PowerPoint, spreadsheets, HTML, Markdown, EPUB, e-mail, text and code"  # 80 endings help nobody
 _NAME_LENGTH = 80
 _UNFIT = re.compile(r'[\\/:*?"<>|\s]+')
 
@@ -125,7 +126,7 @@ def _check_kind(name: str) -> None:
             422, f"{name}: a corpus of many documents; start with `faircut serve {name}` and choose one of them."
         )
     if not lower.endswith(tuple(extensions())):
-        raise HTTPException(422, f"{name}: files of this kind are not read. Possible: {' '.join(extensions())}.")
+        raise HTTPException(422, f"{name}: files of this kind are not read. Possible: {_KINDS}.")
 
 
 def _first_words(text: str) -> str:

@@ -94,7 +94,7 @@ def _patient() -> "type[asyncio.Protocol]":
             self.loop.call_later(_HEAD_SECONDS, self._close_if_silent)
 
         def _close_if_silent(self) -> None:
-            if self.cycle is None and not self.transport.is_closing():
+            if not self.cycle and not self.transport.is_closing():
                 self.transport.close()
 
     return Patient

@@ -14,9 +14,9 @@
 
   /* ------------------------------------------------------------ talking */
 
-  function fail(said) {
-    by("problem").textContent = said ? faircut.visible(said) : "";
-    by("problem").hidden = !said;
+  function fail(said, place = "problem") {
+    by(place).textContent = said ? faircut.visible(said) : "";
+    by(place).hidden = !said;
   }
 
   function progress(said) {
@@ -160,7 +160,9 @@
   async function ask(tell) {
     const sides = [...new Set([Number(by("left").value), Number(by("right").value)])].filter((i) => rows[i]);
     const specs = sides.map((i) => rows[i].spec);
-    if (!specs.length || specs.some((s) => known.get(s)?.problem)) return;
+    const wrong = sides.filter((i) => known.get(rows[i].spec)?.problem).map(faircut.letter);
+    if (tell && wrong.length) fail(`${wrong.join(" and ")} cannot be asked: its spec is wrong. Correct it, or choose another chunker.`, "ask-problem");
+    if (!specs.length || wrong.length) return;
     const value = { question: by("question").value, search: by("search").value, budget: Number(by("budget").value), chunkers: specs };
     if (!value.question.trim()) { by("question").focus(); return; }
     const mark = JSON.stringify(value);
@@ -176,7 +178,7 @@
         if (said.is === "answer") found[said.row] = said.values;
       });
       if (control.signal.aborted) return;
-      fail("");
+      fail("", "ask-problem");
       progress(null);
       by("answers").replaceChildren(...found.map((answer, i) => ranking(sides[i], answer)));
       by("answers").classList.remove("old");
@@ -185,7 +187,7 @@
     } catch (error) {
       if (control.signal.aborted) return;
       progress(null);
-      fail(words(error));
+      fail(words(error), "ask-problem");
     }
   }
 
