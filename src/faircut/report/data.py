@@ -170,13 +170,16 @@ def _is(rows: list[str]) -> str:
 
 
 def _advice(lines: tuple[Line, ...]) -> str:
-    """What follows: the best of those that are better, else the cheapest of those that are not worse."""
+    """What follows: the best of those that are better, else the cheapest of those that are not worse.
+
+    Text that the embedder never read costs nothing, so rows with defects count only where there are no others.
+    """
     own = [x for x in lines if not x.is_control]
     better = [x for x in own if x.verdict == "better"]
     if better:
         return f"The highest of those that are better is {better[0].row}."
     equals = [x for x in own if x.verdict in ("equivalent", "baseline", "no measured difference")]
-    cheapest = min(equals, key=lambda x: (x.embedded_per_token, x.chunks))
+    cheapest = min([x for x in equals if x.integrity_ok] or equals, key=lambda x: (x.embedded_per_token, x.chunks))
     return f"None is better than the baseline; the cheapest of those not shown to be worse is {cheapest.row}."
 
 

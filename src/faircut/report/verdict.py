@@ -85,17 +85,16 @@ def _won(leaderboard: Mapping[str, Any], better: Sequence[Mapping[str, Any]]) ->
 def _level(leaderboard: Mapping[str, Any], own: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
     base = next(r for r in leaderboard["rows"] if r["is_baseline"])
     usable = [r for r in own if _verdict(r) in ("equivalent", "baseline", "no measured difference")]
-    cheapest = min(usable, key=lambda r: (r["cost"]["embedded_per_document_token"], r["chunks"]))
+    sound = [r for r in usable if r["integrity"]["ok"]] or usable  # what the embedder never read costs nothing
+    cheapest = min(sound, key=lambda r: (r["cost"]["embedded_per_document_token"], r["chunks"]))
     if all(_verdict(r) in ("equivalent", "baseline") for r in usable):
         headline = f"It makes no difference that matters: take the cheapest, {_name(cheapest)}."
     else:
         headline = f"Nothing is shown to beat {_name(base)}; the cheapest not shown to be worse is {_name(cheapest)}."
     means = [r["score"]["mean"] for r in own]
-    said = (
-        f"The {_subject(leaderboard)} is {_percent(base['score']['mean'])} with the baseline {_name(base)} and between "
-        f"{_percent(min(means))} and {_percent(max(means))} over all."
-    )
-    return headline, [said]
+    own_mean, low, high = map(_percent, (base["score"]["mean"], min(means), max(means)))
+    others = f"between {low} and {high} over all" if low != high else f"{high} with every other, in whole percent"
+    return headline, [f"The {_subject(leaderboard)} is {own_mean} with the baseline {_name(base)} and {others}."]
 
 
 def _others(rows: Sequence[Mapping[str, Any]], better: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -114,7 +113,10 @@ def _places(leaderboard: Mapping[str, Any]) -> list[str]:
     shown = [_name({"row": c["name"]}) for c in found if c["verdict"] == "better"]
     open_ones = [_name({"row": c["name"]}) for c in found if c["verdict"] != "better"]
     said = [f"The places of the boundaries count for {_listed(shown)}: better than the same sizes cut elsewhere."]
-    rest = [f"For {_listed(open_ones)} that is not shown: the sizes alone may explain the score."]
+    rest = [
+        f"For {_listed(open_ones)} it is not shown that the places of the boundaries count: "
+        "the sizes alone may explain the score."
+    ]
     return (said if shown else []) + (rest if open_ones else [])
 
 
