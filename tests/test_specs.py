@@ -108,7 +108,7 @@ def test_a_preset_builds_its_spec_and_takes_changes():
         ("plain(threshold=p120)", "between p0 and p100"),
         ("plain(on=1)", "must be true or false"),
         ("plain(count=1.5)", "must be a whole number or none"),
-        ("plain(size=3", "expected ',', found 'the end'"),
+        ("plain(size=3", "expected ',' or ')', found 'the end'"),
         ("plain(size=3))", "nothing may follow"),
         ("plain(size=3, size=4)", "given twice"),
         ("plain(1, size=4)", "given twice"),

@@ -141,8 +141,11 @@ class _Parser:
         kwargs: dict[str, Value] = {}
         while self.peek() != ("mark", ")"):
             self.argument(args, kwargs, depth)
-            if self.peek() != ("mark", ")"):
-                self.expect(",")
+            kind, found = self.peek()
+            if kind != "mark" or found not in (",", ")"):
+                raise self.fail(f"expected ',' or ')', found {found or 'the end'!r}")
+            if found == ",":
+                self.take()
         self.expect(")")
         return Spec(name, tuple(args), tuple(kwargs.items()))
 

@@ -88,7 +88,7 @@ def test_what_cannot_be_read_is_told_at_the_end_and_all_else_is_written_in_order
     assert done.returncode == 3
     assert documents(bench / "out.jsonl") == ["a.txt", "c.txt", "e.txt"]
     summary = done.stderr.splitlines()
-    assert summary[0] == "faircut: 3 chunks of 3 documents in out.jsonl."
+    assert summary[0] == "faircut: 3 chunks of 3 documents in out.jsonl, cut by python:cutter:split."
     assert summary[1] == "faircut: 2 of 5 documents failed, the rest is written:"
     assert summary[2].startswith("  docs/b.txt: ")
     assert summary[3].startswith("  docs/d.pdf: ")
@@ -186,7 +186,7 @@ def test_unchanged_documents_are_not_cut_again_and_the_result_is_that_of_a_fresh
     assert cut_since(bench) == ["Alpha", "Beta", "Gamma"]
     first = (bench / "out.jsonl").read_bytes()
     done = job(bench)
-    assert "6 chunks of 3 documents in out.jsonl (3 unchanged since the last run)." in done.stderr
+    assert "6 chunks of 3 documents in out.jsonl (3 unchanged since the last run), cut by" in done.stderr
     assert cut_since(bench) == []
     assert (bench / "out.jsonl").read_bytes() == first
 
@@ -422,3 +422,31 @@ def test_four_times_the_files_take_about_the_same_memory(bench, name):
     print(small, large)
     assert large[0] < 1.2 * small[0] + 20
     assert large[1] < 1.2 * small[1] + 20
+
+
+# ---------------------------------------------------------------- what the embedder does not see
+
+
+def test_chunks_that_the_embedder_does_not_read_whole_are_counted_also_when_they_are_kept(tmp_path):
+    files(tmp_path / "docs", a="The ship sails at noon. " * 100, b='Short. "tokens": 9000')
+    for state in (", cut by fixed(size=400t).", " (2 unchanged since the last run), cut by fixed(size=400t)."):
+        done = faircut("chunk", "docs", "-c", "fixed(400t)", "-o", "out.jsonl", cwd=tmp_path)
+        tokens = [json.loads(line)["tokens"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+        over = sum(count > 254 for count in tokens)
+        assert 0 < over < len(tokens)
+        are = "is" if over == 1 else "are"
+        assert done.stderr.splitlines() == [
+            f"faircut: warning: {over} of {len(tokens)} chunks {are} longer than minilm reads (256 tokens); "
+            "choose size=256t or another embedder.",
+            f"faircut: {len(tokens)} chunks of 2 documents in out.jsonl{state}",
+        ]
+    done = faircut("chunk", "docs/b.txt", "-c", "fixed(256t)", cwd=tmp_path)
+    assert done.stderr == "faircut: 1 chunk of 1 document, cut by fixed(size=256t).\n"
+
+
+def test_two_chunkers_at_once_are_a_mistake_of_usage(tmp_path):
+    files(tmp_path / "docs", a="Alpha is here.")
+    done = faircut("chunk", "docs", "-c", "recursive", "-c", "auto", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "one chunker at a time; found 2" in done.stderr
+    assert done.stdout == ""

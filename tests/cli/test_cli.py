@@ -449,3 +449,40 @@ def test_help_without_arguments_is_help_and_nothing_else():
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("faircut: Usage: faircut ")
     assert "is possible" not in done.stderr
+
+
+def test_compare_without_a_chunker_says_how_to_name_one(corpus):
+    refused(faircut("compare", corpus, "q.jsonl"), 2, r"name the chunkers with --chunker \(-c\).*faircut list")
+
+
+def test_compare_does_not_replace_another_run_unless_told_so(corpus, tmp_path_factory):
+    asked, runs = questions(tmp_path_factory.mktemp("q") / "q.jsonl", GOOD), tmp_path_factory.mktemp("runs")
+    command = ("compare", corpus, asked, "--runs", runs, "--name", "x", "--json")
+    assert faircut(*command, "-c", "fixed(6w)", "-c", "fixed(4w)").returncode == 0
+    refused(faircut(*command, "-c", "fixed(6w)"), 2, r"1 row that this plan lacks \(minilm::fixed\(4w\)\); .*--replace")
+    done = faircut(*command, "-c", "fixed(6w)", "--replace")
+    assert [r["row"] for r in json.loads(done.stdout)["rows"]] == ["minilm::fixed(6w)"]
+
+
+@pytest.mark.parametrize("name", ["q.csv", "q.md", "q.xlsx"])
+def test_questions_that_are_no_json_lines_are_told_once_with_the_command_that_makes_them(corpus, name):
+    path = corpus.parent / f"{corpus.name}-{name}"
+    path.write_bytes(b"question,quote\n" + b"What?,First sentence here.\n" * 30)
+    done = faircut("compare", corpus, path, "-c", "recursive")
+    refused(done, 1, "is not JSON lines; `faircut questions convert FILE --corpus CORPUS --to native --out")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_audit_prints_counts_of_a_language_model_only_where_there_is_one(corpus):
+    done = faircut("audit", corpus, "-c", "fixed(6w)")
+    assert "headings orphaned" in done.stdout
+    assert not re.search("rewritten|statements|unfaithful|model asked", done.stdout)
+    assert "rewritten" in json.loads(faircut("audit", corpus, "-c", "fixed(6w)", "--json").stdout)["fixed(6w)"]
+
+
+def test_audit_says_once_that_the_embedder_did_not_read_all_while_cutting(corpus):
+    for name in "bc":
+        (corpus / f"{name}.txt").write_text("\n\n".join(f"{'word ' * 400}{n}." for n in range(3)))
+    done = faircut("audit", corpus, "-c", "semantic(max=500t)", "-c", "fixed(100t)")
+    assert done.stderr.count("warning") == 1, done.stderr
+    assert "semantic(max=500t) gave minilm texts longer than it reads while cutting 2 of 3 documents" in done.stderr

@@ -138,7 +138,7 @@ def test_nothing_is_taken_from_a_run_of_something_else(finished, plan, small, tm
     shutil.copytree(folder / "first", tmp_path / "used")
     changed = replace(plan, **CHANGES[what](small, tmp_path))
     fresh = run(changed, tmp_path / "fresh", cache=folder / "vectors.sqlite")
-    used = run(changed, tmp_path / "used", cache=folder / "vectors.sqlite")
+    used = run(changed, tmp_path / "used", cache=folder / "vectors.sqlite", replacing=True)
     assert scores_of(used) == scores_of(fresh)
     assert score_bytes(tmp_path / "used") == score_bytes(tmp_path / "fresh")
 
@@ -227,8 +227,30 @@ def test_an_interrupted_change_leaves_the_earlier_result_whole(finished, plan, t
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(changed, tmp_path / "run", cache=folder / "vectors.sqlite", advance=interrupted)
+        run(changed, tmp_path / "run", cache=folder / "vectors.sqlite", advance=interrupted, replacing=True)
     assert scores_of(build_leaderboard(RunStore(tmp_path / "run"))) == scores_of(board)
+
+
+def test_the_result_of_another_comparison_is_not_replaced_unasked(finished, plan, small, tmp_path):
+    folder, _ = finished
+    shutil.copytree(folder / "first", tmp_path / "run")
+    before = (tmp_path / "run" / "leaderboard.json").read_bytes()
+    asked = changed_questions(small, tmp_path, lambda q: q | {"question": "Other?"})
+    for change, said in (
+        ({"chunkers": CHUNKERS[:1], "baseline": ""}, r"rows? that this plan lacks .*--name.*--replace"),
+        ({"questions": asked}, "other questions; "),
+    ):
+        with pytest.raises(PlanError, match=said):
+            run(replace(plan, **change), tmp_path / "run", cache=folder / "vectors.sqlite")
+    assert (tmp_path / "run" / "leaderboard.json").read_bytes() == before
+
+
+def test_a_run_is_continued_with_more_rows_and_measures(finished, plan, tmp_path):
+    folder, board = finished
+    shutil.copytree(folder / "first", tmp_path / "run")
+    more = replace(plan, chunkers=(*plan.chunkers, "sentence(max=12t)"), measures=("recall@15t",))
+    names = [r["row"] for r in run(more, tmp_path / "run", cache=folder / "vectors.sqlite")["rows"]]
+    assert {r["row"] for r in board["rows"]} < set(names)
 
 
 def test_documents_too_short_to_cut_and_chunkers_that_cut_alike_are_said(small, tmp_path):

@@ -41,6 +41,20 @@ def test_report_of_no_run_is_one_sentence(faircut, tmp_path):
     assert not (tmp_path / "missing").exists()
 
 
+def test_a_page_that_cannot_be_made_after_a_comparison_leaves_the_run_and_says_how_to_make_it(faircut, small, tmp_path):
+    arguments = ("compare", small / "corpus", small / "questions.jsonl", "-c", "fixed(40t)", "-c", "fixed(80t)")
+    arguments += ("--index", "exact", "--name", "of two", "--runs", tmp_path, "--cache", tmp_path / "vectors.sqlite")
+    folder = tmp_path / "of two"
+    (folder / "report.html").mkdir(parents=True)
+    done = faircut(*arguments)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert f"the run is done and safe in {folder}" in done.stderr
+    assert f"`faircut report '{folder}'` makes only the page." in done.stderr
+    (folder / "report.html").rmdir()
+    assert faircut("report", folder).returncode == 0
+
+
 def test_view_writes_a_page_of_several_documents_whatever_their_names(faircut, tmp_path):
     corpus = tmp_path / "corpus"
     corpus.mkdir()

@@ -14,7 +14,8 @@ from faircut.experiment.store import RunStore
 from faircut.report.html import script_hash
 from faircut.report.pages import render_report, render_view, write_report
 from faircut.report.payload import chunk_lane
-from faircut.report.run_data import load_run, load_runs
+from faircut.report.run_data import data_sets, load_run, load_runs
+from faircut.report.tables import leaderboard_table, stability_table
 from small_run import CHUNKERS
 
 
@@ -219,6 +220,31 @@ def test_edit_stability_is_shown_where_a_run_has_it(page, small_run, tmp_path):
         row["stability"] = None
     RunStore(folder).write_json("leaderboard.json", board)
     assert "Edit stability" not in render_report([folder])
+
+
+def test_edit_stability_that_no_document_was_long_enough_for_is_no_row_of_zeros(small_run):
+    (data,) = data_sets([load_run(small_run)])
+    nothing = {"documents": 0, "chunks": 0.0, "worst": 0}
+    nothing |= {edit: {"mean": 0.0, "worst": 0} for edit in ("replaced", "inserted", "removed")}
+    for row in data.rows:
+        row.entry["stability"] = nothing
+    table = stability_table(data)
+    assert [column.name for column in table.columns] == ["chunker", "result"]
+    said = "not measured: no document with 20 sentences or more"
+    assert {cells[1].text for cells in table.rows} == {said}
+
+
+def test_the_interval_of_the_score_stands_beside_the_score_and_that_of_the_difference_below_it(small_run):
+    (data,) = data_sets([load_run(small_run)])
+    table = leaderboard_table(data)
+    names = [column.name for column in table.columns][1:6]
+    assert names == ["recall@1000t", "95 % interval", "difference", "p (Holm)", "verdict"]
+    for cells, row in zip(table.rows, data.rows, strict=True):
+        assert cells[2].bar[0] == cells[1].value == row.entry["score"]["mean"]
+        if row.entry["contrast"]:
+            interval = row.entry["contrast"]["interval"]
+            low, high = cells[3].below.replace("−", "-").split(" to ")
+            assert (float(low), float(high)) == (round(interval["low"], 3), round(interval["high"], 3))
 
 
 def test_runs_of_one_name_are_told_apart_and_one_run_is_not_read_twice(small_run, tmp_path):

@@ -4,11 +4,13 @@ For chunkers, or (all but the last) for a file of chunks of any tool.
 """
 
 import json
-from collections.abc import Iterator
-from contextlib import nullcontext
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -17,9 +19,11 @@ from faircut.cli.llm_options import LlmOptions, with_llm_options
 from faircut.report.safe import printable
 
 if TYPE_CHECKING:
+    from faircut.chunkers.contract import Chunker, Models
     from faircut.evaluation.audit import Integrity
     from faircut.evaluation.stability import Stability
     from faircut.llm import ChatModel
+    from faircut.records import Document
 
 __all__ = ["audit"]
 
@@ -79,6 +83,8 @@ class _Audited:
     name: str
     integrity: "Integrity"
     stability: "Stability | None" = None
+    asks: bool = False
+    """Whether a language model is asked or text is rewritten: only then are the counts of that printed."""
 
 
 def _estimate(llm: LlmOptions, source: str, embedder: str, chunkers: list[str], model: "ChatModel | None") -> None:
@@ -104,13 +110,11 @@ def _audits(
     stability: bool,
 ) -> Iterator[_Audited]:
     from faircut.chunkers import build
-    from faircut.chunkers.asking import needs_language_model, rewrites
-    from faircut.chunkers.contract import Models, Tally
+    from faircut.chunkers.contract import Models
     from faircut.documents import read_corpus
     from faircut.embedding import EMBEDDERS
     from faircut.evaluation.audit import audit as audited
     from faircut.evaluation.audit import total
-    from faircut.evaluation.stability import stability_of
     from faircut.experiment.asking import check_language_model
 
     check_language_model(chunkers, is_named=model is not None)
@@ -120,19 +124,72 @@ def _audits(
     documents = list(read_corpus(path))
     with progress_display() as advance:
         for spec, cutter in cutters.items():
-            parts = []
-            for count, document in enumerate(documents, 1):
-                tally = Tally()
-                made = cutter.chunk(document, replace(models, tally=tally))
-                most, rewritten = size or _own(cutter), rewrites(cutter)
-                parts.append(audited(document, made, models, ceiling=most, tally=tally, rewritten=rewritten))
-                advance(f"audit {spec}", count, len(documents))
-            measured = stability and not (needs_language_model(cutter) or rewrites(cutter))  # edits would be paid for
-            stable = stability_of(documents, cutter, models) if measured else None
-            yield _Audited(spec, total(parts), stable)
+            told = partial(advance, f"audit {spec}")
+            yield _audited(spec, cutter, documents, models, size, told, stability=stability)
     if chunks:
         by_document = _by_document(chunks, [d.id for d in documents])
         yield _Audited(str(chunks), total(audited(d, by_document[d.id], models, ceiling=size) for d in documents))
+
+
+def _audited(
+    spec: str,
+    cutter: "Chunker",
+    documents: "list[Document]",
+    models: "Models",
+    size: Any,
+    advance: Callable[[int, int], None],
+    *,
+    stability: bool,
+) -> _Audited:
+    from faircut.chunkers.asking import needs_language_model, rewrites
+    from faircut.chunkers.contract import Tally
+    from faircut.evaluation.audit import audit as audited
+    from faircut.evaluation.audit import total
+    from faircut.evaluation.stability import stability_of
+
+    parts, overlong, rewritten = [], 0, rewrites(cutter)
+    asks = needs_language_model(cutter) or rewritten
+    with _overlong_caught() as caught:
+        for count, document in enumerate(documents, 1):
+            tally, before = Tally(), len(caught)
+            made = cutter.chunk(document, replace(models, tally=tally))
+            overlong += len(caught) > before
+            most = size or _own(cutter)
+            parts.append(audited(document, made, models, ceiling=most, tally=tally, rewritten=rewritten))
+            advance(count, len(documents))
+        stable = stability_of(documents, cutter, models) if stability and not asks else None  # edits would be paid for
+    if overlong:
+        complain(
+            f"warning: {spec} gave {models.embedder} texts longer than it reads while cutting {overlong:,} of "
+            f"{len(documents):,} documents; where they are cut rests on what was read."
+        )
+    return _Audited(spec, total(parts), stable, asks)
+
+
+@contextmanager
+def _overlong_caught() -> Iterator[list[Warning | str]]:
+    """Collect what is said of texts that the embedder reads in part; other warnings are told as ever."""
+    from faircut.embedding.checks import OverlongWarning
+
+    told, caught = warnings.showwarning, list[Warning | str]()
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, OverlongWarning):
+            caught.append(message)
+        else:
+            told(message, category, filename, lineno, file, line)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", OverlongWarning)
+        warnings.showwarning = show
+        yield caught
 
 
 def _own(cutter: Any) -> Any:
@@ -176,11 +233,16 @@ def _json(one: _Audited) -> dict[str, Any]:
     return facts | {"stability": one.stability.as_json() if one.stability else None}
 
 
+_OF_A_MODEL = ("rewritten", "statements", "unfaithful", "model_asked", "model_fallbacks")
+
+
 def _print(found: list[_Audited]) -> None:
     for one in found:
         typer.echo(f"{printable(one.name)}: {one.integrity}")
-        for key, value in asdict(one.integrity).items():
-            if key != "lost_at":
+        counts = asdict(one.integrity)
+        asked = one.asks or any(counts[key] for key in _OF_A_MODEL)
+        for key, value in counts.items():
+            if key != "lost_at" and (asked or key not in _OF_A_MODEL):
                 typer.echo(f"  {key.replace('_', ' '):<24}{value:>12,}")
         for document, span in one.integrity.lost_at:
             typer.echo(f"  lost in {printable(document)} at [{span.start}, {span.end})")

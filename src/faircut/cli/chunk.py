@@ -4,9 +4,11 @@ Documents that cannot be cut are told at the end; all others are written. The wo
 """
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -30,9 +32,10 @@ SOME_FAILED = 3
 def chunk(
     llm: LlmOptions,
     path: Annotated[str, typer.Argument(help="A file, a folder, a glob or corpus.jsonl[.gz].")],
-    chunker: Annotated[
-        str, typer.Option("--chunker", "-c", help="How to cut: a spec, see `faircut list`.")
-    ] = "recursive",
+    chunkers: Annotated[
+        list[str] | None,
+        typer.Option("--chunker", "-c", help="How to cut: a spec, see `faircut list` [recursive]."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -59,6 +62,7 @@ def chunk(
     """Cut documents and write one record a chunk."""
     from faircut.experiment.job import open_job
 
+    chunker = _one(chunkers or ["auto"])
     _check_out(out, path)
     settings: dict[str, Any] = {"chunker": chunker, "embedder": embedder, "workers": workers, "timeout": timeout}
     with llm.build() if llm.url or llm.model else nullcontext() as model:
@@ -69,6 +73,13 @@ def chunk(
             failed = _to_stdout(job) if out is None else _to_file(job, out)
     if failed:
         raise typer.Exit(SOME_FAILED)
+
+
+def _one(chunkers: list[str]) -> str:
+    """A list is taken so that a second chunker is seen: of a single value the command line would keep the last."""
+    if len(chunkers) > 1:
+        raise typer.BadParameter(f"one chunker at a time; found {len(chunkers)}.", param_hint="--chunker")
+    return chunkers[0]
 
 
 def _estimate(llm: LlmOptions, source: str, embedder: str, chunker: str, model: "ChatModel | None") -> None:
@@ -114,16 +125,17 @@ def _parts(out: Path | None, source: str) -> Path | None:
 def _to_stdout(job: "ChunkJob") -> int:
     """Write the records as they come, and return how many documents failed."""
     good, failed = [], []
+    seen = _Overlong(job)
     for outcome in _watched(job):
         if outcome.state == "failed":
             failed.append(outcome)
             continue
-        for lines in job.lines([outcome]):
+        for lines in seen.counted(job.lines([outcome])):
             sys.stdout.buffer.write(lines)
         sys.stdout.buffer.flush()
         job.forget(outcome)
         good.append(outcome)
-    _tell(good, failed, "")
+    _tell(good, failed, "", seen)
     return len(failed)
 
 
@@ -133,10 +145,11 @@ def _to_file(job: "ChunkJob", out: Path) -> int:
 
     outcomes = list(_watched(job))
     good = [o for o in outcomes if o.state != "failed"]
+    seen = _Overlong(job)
     job.forget_others(good)
     if good:
-        write_atomically(out, lambda file: _fill(file, out, job.lines(good)))
-    _tell(good, [o for o in outcomes if o.state == "failed"], f" in {out}")
+        write_atomically(out, lambda file: _fill(file, out, seen.counted(job.lines(good))))
+    _tell(good, [o for o in outcomes if o.state == "failed"], f" in {out}", seen)
     return len(outcomes) - len(good)
 
 
@@ -170,21 +183,50 @@ def _watched(job: "ChunkJob") -> Iterator["Outcome"]:
             yield outcome
 
 
-def _tell(good: list["Outcome"], failed: list["Outcome"], where: str) -> None:
+@dataclass
+class _Overlong:
+    """Counts the records with more tokens than the embedder reads, as they are written: new or kept ones."""
+
+    job: "ChunkJob"
+    count: int = 0
+
+    def counted(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """The same lines. In JSON a quote inside a text is escaped, so the key is found without parsing."""
+        for some in lines:
+            room = self.job.room  # asked for late: it loads the tokenizer
+            self.count += sum(int(tokens) > room for tokens in re.findall(rb'"tokens":\s*(\d+)', some))
+            yield some
+
+
+def _warn_of_overlong(chunks: int, seen: _Overlong) -> None:
+    job = seen.job
+    key = next((name for name in ("max", "size") if hasattr(job.chunker, name)), "")
+    advice = f"{key}={job.embedder.max_tokens}t" if key else "smaller chunks"
+    are = "is" if seen.count == 1 else "are"
+    complain(
+        f"warning: {seen.count:,} of {_counted(chunks, 'chunk')} {are} longer than {job.embedder} reads "
+        f"({job.embedder.max_tokens:,} tokens); choose {advice} or another embedder."
+    )
+
+
+def _tell(good: list["Outcome"], failed: list["Outcome"], where: str, seen: _Overlong) -> None:
     chunks = sum(outcome.chunks for outcome in good)
     kept = sum(outcome.state == "kept" for outcome in good)
     unchanged = f" ({kept:,} unchanged since the last run)" if kept else ""
+    if seen.count:
+        _warn_of_overlong(chunks, seen)
     if good:
-        complain(f"{chunks} chunks of {_documents(len(good))}{where}{unchanged}.")
+        made = f"{_counted(chunks, 'chunk')} of {_counted(len(good), 'document')}"
+        complain(f"{made}{where}{unchanged}, cut by {seen.job.chunker}.")
     if failed:
         rest = "the rest is written" if good else "nothing is written"
         lines = (printable(_placed(outcome, outcome.reason)) for outcome in failed)
-        whole = _documents(len(good) + len(failed))
+        whole = _counted(len(good) + len(failed), "document")
         complain_lines("\n".join([f"{len(failed)} of {whole} failed, {rest}:", *(f"  {line}" for line in lines)]))
 
 
-def _documents(count: int) -> str:
-    return f"{count} document{'' if count == 1 else 's'}"
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _placed(outcome: "Outcome", said: str) -> str:

@@ -1,6 +1,7 @@
 """``faircut compare``: run a comparison and print its leaderboard."""
 
 import json
+import shlex
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -61,6 +62,9 @@ def compare(
     name: Annotated[
         str | None, typer.Option("--name", "-n", help="The run's name; the same name continues it.")
     ] = None,
+    replacing: Annotated[
+        bool, typer.Option("--replace", help="Replace the result of another comparison under this name.")
+    ] = False,
     runs: Annotated[
         Path, typer.Option("--runs", parser=path_from, metavar="FOLDER", help="Where run folders are made.")
     ] = Path("runs"),
@@ -95,14 +99,22 @@ def compare(
             _estimate(llm, asked, model)
             return
         with progress_display() as advance:
-            leaderboard = run(asked, folder, cache=cache, advance=advance, announce=_announce, language_model=model)
+            options: dict[str, Any] = {
+                "advance": advance,
+                "announce": _announce,
+                "replacing": replacing or not asked.name,
+            }
+            leaderboard = run(asked, folder, cache=cache, language_model=model, **options)
     _show(leaderboard, folder, as_json=as_json, markdown=markdown)
     _write_page(folder, told=not (as_json or markdown))
 
 
 def _plan(path: Path | None, given: dict[str, Any]) -> "Plan":
+    from faircut.errors import PlanError
     from faircut.experiment.plan import load_plan, plan_from
 
+    if path is None and given.get("corpus") and given.get("questions") and "chunkers" not in given:
+        raise PlanError("nothing to compare: name the chunkers with --chunker (-c), once for each; see `faircut list`.")
     return load_plan(path, given) if path else plan_from(given, "faircut compare")
 
 
@@ -148,10 +160,23 @@ def _announce(power: "PlannedPower") -> None:
 
 
 def _write_page(folder: Path, *, told: bool) -> None:
-    """The report, last: what went before is there whatever becomes of the page."""
+    """The report, last: what went before is there whatever becomes of the page.
+
+    Raises:
+        StoreError: the page could not be made or written; says that the run is safe.
+    """
+    from jinja2 import TemplateError
+
+    from faircut.errors import FaircutError, StoreError
     from faircut.report.pages import write_report
 
-    page = write_report([folder], folder / "report.html")
+    try:
+        page = write_report([folder], folder / "report.html")
+    except (FaircutError, TemplateError, OSError) as error:
+        raise StoreError(
+            f"the run is done and safe in {folder}, but its page could not be made ({error}); "
+            f"`faircut report {shlex.quote(str(folder))}` makes only the page."
+        ) from error
     if told and sys.stdout is not None:
         typer.echo(f"Report: {printable(str(page))}")
 

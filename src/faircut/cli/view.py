@@ -34,7 +34,7 @@ def view(
 
     check_page(out)
     check_outside(out, path, "--out")
-    specs = list(dict.fromkeys(chunker or ["recursive"]))
+    specs = list(dict.fromkeys(chunker or ["auto"]))
     cutters, model = [build(spec) for spec in specs], EMBEDDERS.build(embedder)
     with progress_display() as advance:
         documents, lanes = _cut(path, cutters, model, advance)

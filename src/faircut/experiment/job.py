@@ -14,10 +14,11 @@ from typing import Literal
 
 from faircut.chunkers import build
 from faircut.chunkers.asking import needs_language_model
-from faircut.chunkers.contract import Models
+from faircut.chunkers.contract import Chunker, Models
 from faircut.documents.reading import empty_corpus, id_taken, list_sources
 from faircut.documents.sources import Source, content_digest
 from faircut.embedding import EMBEDDERS
+from faircut.embedding.contract import Embedder
 from faircut.errors import DocumentError, PlanError
 from faircut.experiment.asking import check_language_model
 from faircut.experiment.here import Here
@@ -109,7 +110,7 @@ def open_job(
         else:
             pool = Pool({"chunker": chunker, "embedder": embedder}, size=workers or cores(), timeout=timeout)
         try:
-            yield ChunkJob(source, sources, store, pool, identity)
+            yield ChunkJob(source, sources, store, pool, identity, cutter, model)
         finally:
             pool.close()
 
@@ -123,6 +124,13 @@ class ChunkJob:
     store: PartStore
     pool: Pool | Here
     identity: str
+    chunker: Chunker
+    embedder: Embedder
+
+    @property
+    def room(self) -> int:
+        """The tokens of a chunk, context included, that the embedder reads."""
+        return self.embedder.max_tokens - self.embedder.overhead("passage")
 
     @property
     def total(self) -> int | None:

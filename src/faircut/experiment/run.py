@@ -22,7 +22,7 @@ from faircut import __version__
 from faircut.embedding import EMBEDDERS
 from faircut.embedding.cache import CachedEmbedder, check_cache, default_cache
 from faircut.embedding.checks import OverlongWarning
-from faircut.errors import StoreError
+from faircut.errors import PlanError, StoreError
 from faircut.evaluation.power import PlannedPower, plan_power
 from faircut.experiment.asking import check_language_model, opened_model
 from faircut.experiment.curves import keep_curves
@@ -57,6 +57,7 @@ def run(
     advance: Advance = _silent,
     announce: Announce | None = None,
     language_model: LanguageModel | None = None,
+    replacing: bool = False,
 ) -> dict[str, Any]:
     """Run a comparison and return its leaderboard, which is also in ``folder/leaderboard.json``.
 
@@ -68,8 +69,10 @@ def run(
         announce: called before anything is embedded with what the questions can be expected to show.
         language_model: for chunkers that ask one; the default is the plan's. Its name goes into the keys of what is
             cut, and what it answered stays in its own cache, so an interrupted run pays for nothing twice.
+        replacing: whether the result of another comparison that the folder holds may be replaced.
 
     Raises:
+        PlanError: the folder holds the result of another comparison, see ``replacing``.
         FaircutError: bad documents, questions, weights or disk; what was finished before is kept.
     """
     path = cache or default_cache()
@@ -77,6 +80,8 @@ def run(
     check_language_model(plan.chunkers, is_named=bool(plan.llm) or language_model is not None)
     store = RunStore(folder)
     inputs = load_inputs(plan, advance)
+    if not replacing:
+        _check_continues(store, plan, inputs)
     power = _planned_power(plan, inputs)
     if power and announce:
         announce(power)
@@ -100,6 +105,25 @@ def run(
         store.write_table("timings.parquet", pl.DataFrame([{"row": r["row"]} | r["cost"] for r in leaderboard["rows"]]))
         store.write_json("leaderboard.json", leaderboard)
     return leaderboard
+
+
+def _check_continues(store: RunStore, plan: Plan, inputs: Inputs) -> None:
+    """Refuse a folder whose result would be lost: of other documents or questions, or with rows that the plan lacks."""
+    if not all((store.folder / name).is_file() for name in ("manifest.json", "leaderboard.json")):
+        return
+    before = store.read_json("manifest.json")
+    rows = {str(row) for row in plan.rows}
+    gone = [entry["row"] for entry in before["rows"] if entry["row"] not in rows]
+    differs = [
+        *(["other documents"] if before["corpus"]["hash"] != inputs.corpus_id else []),
+        *(["other questions"] if before["questions"]["hash"] != inputs.questions_id else []),
+        *([f"{len(gone)} row{'s' * (len(gone) > 1)} that this plan lacks ({gone[0]})"] if gone else []),
+    ]
+    if differs:
+        raise PlanError(
+            f"{store.folder}: holds a finished run with {' and '.join(differs)}; give this one another name (--name), "
+            "or replace that result with --replace (in Python, replacing=True)."
+        )
 
 
 def default_name(plan: Plan) -> str:

@@ -40,9 +40,10 @@ def read_questions(path: str | Path, documents: Mapping[str, Document], *, shown
             have the label of a smoke test; says how many.
 
     Raises:
-        QuestionError: the file cannot be read, has no questions, or some do not fit the documents: each problem with
-            its line, what was found and what to do.
+        QuestionError: the file is of another format, cannot be read, has no questions, or some do not fit the
+            documents: each problem with its line, what was found and what to do.
     """
+    _check_is_json_lines(Path(path))
     check = _Check(Path(path), documents, shown)
     questions = list(check.questions())
     check.raise_if_any()
@@ -51,6 +52,22 @@ def read_questions(path: str | Path, documents: Mapping[str, Document], *, shown
     if check.smoke_tests:
         warnings.warn(_about_smoke_tests(check.smoke_tests, len(questions)), FaircutWarning, stacklevel=2)
     return questions
+
+
+def _check_is_json_lines(path: Path) -> None:
+    """Say of a table or a text what it is once, not of each of its lines. What cannot be read is told later."""
+    if path.name.lower().endswith((".jsonl", ".jsonl.gz", ".ndjson")) or not path.is_file():
+        return
+    try:
+        with path.open("rb") as file:
+            begin = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
+    except OSError:
+        return
+    if begin and not begin.startswith((b"{", b"\x1f\x8b")):
+        raise QuestionError(
+            f"{path!s}: is not JSON lines; `faircut questions convert FILE --corpus CORPUS --to native --out "
+            "questions.jsonl` makes them of CSV, TSV, XLSX, ODS and other formats.".replace("\n", "\\n")
+        )
 
 
 def write_questions(path: str | Path, questions: Iterable[Question]) -> None:

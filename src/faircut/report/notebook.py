@@ -53,6 +53,7 @@ def run(
     advance: Callable[[str, int, int], None] | None = None,
     announce: "Callable[[PlannedPower], None] | None" = None,
     language_model: "LanguageModel | None" = None,
+    replacing: bool = False,
 ) -> Leaderboard:
     """Run a comparison and return its leaderboard, which is also in ``folder/leaderboard.json``.
 
@@ -63,14 +64,16 @@ def run(
         advance: called with progress: what is being done, how much is done, how much there is.
         announce: called before anything is embedded with what the questions can be expected to show.
         language_model: for chunkers that ask one, instead of the plan's.
+        replacing: whether the result of another comparison that the folder holds may be replaced.
 
     Raises:
         FaircutError: bad documents, questions, weights or disk; what was finished before is kept.
     """
     from faircut.experiment.run import run as experiment
 
-    options: dict[str, Any] = {} if advance is None else {"advance": advance}
-    board = experiment(plan, folder, cache=cache, announce=announce, language_model=language_model, **options)
+    options: dict[str, Any] = {"language_model": language_model, "replacing": replacing}
+    options |= {} if advance is None else {"advance": advance}
+    board = experiment(plan, folder, cache=cache, announce=announce, **options)
     return Leaderboard(board)
 
 

@@ -4,9 +4,10 @@ Cells sort and export by ``value``, people read ``text``. Markup is left to the 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from faircut.evaluation.stability import SENTENCES
 from faircut.report.run_data import DataSet, RunData
 
 __all__ = [
@@ -18,7 +19,8 @@ __all__ = [
 @dataclass(frozen=True)
 class Cell:
     """What is read, and what is sorted and exported. ``row`` is the number of a row whose colour and letter it bears;
-    ``bar`` a mean with its interval, drawn on [0, 1]; ``tag`` a word behind the text that is not part of the value.
+    ``bar`` a mean with its interval, drawn on [0, 1]; ``tag`` a word behind the text that is not part of the value;
+    ``below`` a second, smaller line that is none either.
     """
 
     text: str
@@ -27,6 +29,7 @@ class Cell:
     row: int | None = None
     bar: tuple[float, float, float] | None = None
     tag: str = ""
+    below: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,10 +71,10 @@ def leaderboard_table(data: DataSet) -> Table:
     columns = (
         Column("chunker", help="controls have a chunker's own chunk lengths in shuffled order, and never win"),
         Column(" / ".join(measures), True, "the measure that decides, from 0 to 1: more is better"),
-        Column("verdict", help="against the baseline, by a paired test"),
-        Column("difference", True, "paired, to the baseline of the run"),
         Column("95 % interval", help="of the measure, drawn from 0 to 1; overlap does not mean that nothing differs"),
+        Column("difference", True, "paired, to the baseline of the run; below it, its own 95 % interval"),
         Column("p (Holm)", True, "of the difference, corrected for the number of rows compared"),
+        Column("verdict", help="against the baseline, by a paired test"),
         *(Column(m, True) for m in shown),
         Column("recall@5", True, "at equal k, which favours large chunks: it decides nothing"),
         Column("tokens@5", True, "tokens that those 5 chunks cost"),
@@ -94,10 +97,10 @@ def _leaderboard_row(i: int, label: str, entry: Mapping[str, Any], shown: Sequen
     return (
         Cell(label, entry["row"], row=i, tag="control" if entry["is_control"] else ""),
         number(score["mean"]),
-        Cell(verdict, verdict, tone=verdict),
-        signed(found.get("difference")),
         Cell(f"{score['low']:.3f} to {score['high']:.3f}", score["low"], bar=mean),
+        _difference(found),
         number(found.get("p_holm"), 4),
+        Cell(verdict, verdict, tone=verdict),
         *(number(entry["beside"].get(m, {}).get("mean")) for m in shown),
         number(at_5),
         number(entry["tokens_at"].get("5"), 0),
@@ -106,6 +109,14 @@ def _leaderboard_row(i: int, label: str, entry: Mapping[str, Any], shown: Sequen
         number(entry["cost"]["embedded_per_document_token"], 2),
         _integrity(entry["integrity"]),
     )
+
+
+def _difference(found: Mapping[str, Any]) -> Cell:
+    """The difference to the baseline with its own interval; nothing for the baseline itself."""
+    if not found:
+        return number(None)
+    low, high = (signed(found["interval"][end]).text for end in ("low", "high"))
+    return replace(signed(found["difference"]), below=f"{low} to {high}")
 
 
 def _integrity(found: Mapping[str, Any]) -> Cell:
@@ -170,11 +181,20 @@ def stability_table(data: DataSet) -> Table | None:
     rows = []
     for i, (label, row, one) in enumerate(zip(data.labels, data.rows, found, strict=True)):
         if one:
-            changes = [number(one[edit][what], n) for edit in _EDITS for what, n in (("mean", 1), ("worst", 0))]
-            counts = number(one["documents"], 0), number(one["chunks"], 1)
-            rows.append((Cell(label, row.name, row=i), *counts, *changes, number(one["worst"], 0)))
+            rows.append((Cell(label, row.name, row=i), *_edits(one)))
+    if not any(one["documents"] for one in found if one):
+        columns, rows = (columns[0], Column("result")), [row[:2] for row in rows]
     caption = "Edit stability: chunks that change, and need new vectors, when one sentence is edited"
     return Table("edit-stability", caption, columns, tuple(rows))
+
+
+def _edits(found: Mapping[str, Any]) -> tuple[Cell, ...]:
+    """The numbers of one row; where no document was long enough no zeros, which would look perfect."""
+    if not found["documents"]:
+        unmeasured = Cell(f"not measured: no document with {SENTENCES} sentences or more", 0)
+        return unmeasured, *[number(None)] * (2 + 2 * len(_EDITS))
+    changes = [number(found[edit][what], n) for edit in _EDITS for what, n in (("mean", 1), ("worst", 0))]
+    return number(found["documents"], 0), number(found["chunks"], 1), *changes, number(found["worst"], 0)
 
 
 def _plain_cell(value: Any) -> Cell:

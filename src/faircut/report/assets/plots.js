@@ -33,12 +33,15 @@
     title: more.title && { font: { size: 12.5 }, standoff: 8, ...more.title },
   });
 
+  /* A title of several lines needs a taller figure: the library would lay it over the ticks of a low one. */
+  const below = (more) => 18 * ((more.xaxis?.title?.text || "").split("<br>").length - 1);
+
   const base = (height, more) => ({
-    height, margin: { l: 8, r: 12, t: 8, b: 40, pad: 2 }, showlegend: false, hovermode: "closest",
+    margin: { l: 8, r: 12, t: 8, b: 40, pad: 2 }, showlegend: false, hovermode: "closest",
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: getComputedStyle(document.body).fontFamily, size: 12.5, color: faircut.tint("ink") },
     hoverlabel: { bgcolor: faircut.tint("paper"), bordercolor: faircut.tint("line"), font: { color: faircut.tint("ink"), size: 12.5 }, align: "left" },
-    ...more,
+    ...more, height: height + below(more),
   });
 
   /* What plotly would read as markup is shown as it is. */
@@ -82,8 +85,8 @@
         text: all.map((p) => `<b>${plain(rows[p.row].label)}</b><br>${f3s(p.mean)} (95 %: ${f3s(p.low)} to ${f3s(p.high)})<br>${p.verdict}`),
         marker: { size: 10, color: all.map((p) => faircut.colour(p.row)), symbol: all.map((p) => SYMBOLS[p.row % 10]), line: { color: faircut.tint("paper"), width: 1.5 } },
       });
-      return [traces, base(60 + 34 * all.length, {
-        xaxis: axis({ title: title(`difference to the baseline in ${measure} (right of 0: better)`, width - 150), range: padded(all.flatMap((p) => [p.low, p.high, -band, band])), zeroline: true, zerolinecolor: faircut.tint("ink"), tickformat: "+.3~f" }),
+      return [traces, base(70 + 34 * all.length, {
+        xaxis: axis({ title: title(`difference in ${measure} (right of 0: better)`, width - 150), range: padded(all.flatMap((p) => [p.low, p.high, -band, band])), zeroline: true, zerolinecolor: faircut.tint("ink"), tickformat: "+.3~f" }),
         yaxis: axis({ tickvals: y, ticktext: all.map((p) => names(rows, p.row, width)), range: [-0.7, all.length - 0.3], showgrid: false, zeroline: false }),
         annotations: all.map((p, k) => verdictAt(k, p.verdict)), margin: { l: 8, r: 30, t: 8, b: 40, pad: 2 },
         shapes: [{ type: "rect", x0: -band, x1: band, yref: "paper", y0: 0, y1: 1, fillcolor: fade(faircut.tint("muted"), 0.16), line: { width: 0 }, layer: "below" }],
