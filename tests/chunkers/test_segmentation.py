@@ -158,7 +158,10 @@ def test_strongest_first_fits_leaves_enough_and_cuts_no_more_than_is_needed(leng
         assert starts == [0]
     if len(starts) == 2:
         at = starts[1]
-        rivals = [r for r in range(1, count) if min(until[r], until[-1] - until[r]) >= 6 and (not wishes or wanted[r])]
+        roomy = [r for r in range(1, count) if min(until[r], until[-1] - until[r]) >= 6]
+        # A wish counts where no stronger boundary is near, also one that is not wished for.
+        lowest = [r for r in roomy if all(ranks[r] <= ranks[s] for s in roomy if abs(until[r] - until[s]) <= 6)]
+        rivals = [r for r in lowest if not wishes or wanted[r]]
         assert not rivals or ranks[at] <= min(ranks[rivals]) or until[-1] > 24
 
 

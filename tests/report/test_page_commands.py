@@ -1,6 +1,5 @@
 """``faircut report`` and ``faircut view`` from the command line: a page and its path, or one sentence."""
 
-import os
 import subprocess
 import sys
 
@@ -10,15 +9,12 @@ from small_run import IMAGE
 
 
 @pytest.fixture(scope="module")
-def faircut(tmp_path_factory):
-    cache = tmp_path_factory.mktemp("cache")
-
+def faircut():
     def call(*arguments, cwd=None):
         code = "from faircut.cli import main; main()"
-        environment = os.environ | {"FAIRCUT_CACHE": os.environ.get("FAIRCUT_CACHE", str(cache))}
         return subprocess.run(
             [sys.executable, "-c", code, *map(str, arguments)],
-            capture_output=True, text=True, check=False, cwd=cwd, env=environment,
+            capture_output=True, text=True, check=False, cwd=cwd,
         )  # fmt: skip
 
     return call
