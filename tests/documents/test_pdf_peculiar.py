@@ -3,33 +3,10 @@
 import warnings
 
 import pytest
+from pdf_blocks import SENTENCE, blocks, outlined
 from pdf_writer import LIGATURES, Sheet, locked, pdf
 
-from faircut.documents.pdf import PDF
 from faircut.errors import DocumentError, FaircutWarning
-
-SENTENCE = "The council of the city meets on every second Monday of the month"
-
-
-@pytest.fixture
-def read_pdf(tmp_path):
-    def read(raw):
-        path = tmp_path / "file.pdf"
-        path.write_bytes(raw)
-        return PDF.read(path, "file.pdf")
-
-    return read
-
-
-def blocks(document, kind=None):
-    return [
-        document.text[b.span.start : b.span.end].strip("\n") for b in document.blocks if kind is None or b.kind == kind
-    ]
-
-
-def outlined(document):
-    return [(b.level, document.text[b.span.start : b.span.end].strip()) for b in document.blocks if b.kind == "heading"]
-
 
 # ---------------------------------------------------------------- files
 

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from faircut.cli.console import check_outside, complain, path_from, progress_display
 from faircut.cli.llm_options import LlmOptions, with_llm_options
-from faircut.cli.questions_files import check, convert, read_documents, show_report
+from faircut.cli.questions_files import check, convert, show_report
 from faircut.cli.questions_review import review
 from faircut.report.safe import printable
 
@@ -85,6 +85,7 @@ def make(
     seed: Annotated[int, typer.Option("--seed", help="Seed of what is drawn.")] = 0,
 ) -> None:
     """Make questions with a language model; without --llm, a smoke test of blanked words and headings."""
+    from faircut.documents import read_documents
     from faircut.questions.generate import Settings
 
     if several not in ("list", "drop"):

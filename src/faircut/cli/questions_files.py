@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from faircut.questions.formats.contract import Format
     from faircut.records import Document, Question
 
-__all__ = ["check", "convert", "read_documents", "show_report"]
+__all__ = ["check", "convert", "show_report"]
 
 _File = Annotated[Path, typer.Argument(parser=path_from, metavar="FILE", help="The questions: a file or a folder.")]
 _Corpus = Annotated[
@@ -142,6 +142,7 @@ def _object(document: "Document") -> dict[str, Any]:
 
 def _read(file: Path, corpus: str | None, form: str | None, shown: int) -> "Reading":
     """The questions of a file; says what it was taken for, and what was mended."""
+    from faircut.documents import read_documents
     from faircut.errors import QuestionError
     from faircut.questions.formats import format_named, read_foreign
 
@@ -154,30 +155,6 @@ def _read(file: Path, corpus: str | None, form: str | None, shown: int) -> "Read
     for note, count in reading.notes.items():
         complain(f"{file}: {count:,} {note}.")
     return reading
-
-
-def read_documents(corpus: str) -> "dict[str, Document]":
-    """All documents by id; what cannot be read is told all at once.
-
-    Raises:
-        DocumentError: one document cannot be read, or there is none.
-        CorpusError: several cannot be read.
-    """
-    from faircut.documents import read_corpus
-    from faircut.errors import CorpusError, DocumentError
-
-    problems: list[DocumentError] = []
-    documents: dict[str, Document] = {}
-    try:
-        documents = {document.id: document for document in read_corpus(corpus, on_error=problems.append)}
-    except DocumentError:
-        if not problems:
-            raise
-    if len(problems) == 1:
-        raise problems[0]
-    if problems:
-        raise CorpusError([str(problem) for problem in problems])
-    return documents
 
 
 def show_report(questions: "Sequence[Question]", documents: "Mapping[str, Document]") -> None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from faircut.cli.console import path_from
-from faircut.cli.questions_files import read_documents
 from faircut.report.safe import printable
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ def review(
     corpus: Annotated[str, typer.Option("--corpus", "-c", help="The documents.")],
 ) -> None:
     """Accept, edit or drop questions one by one; go on later where you stopped."""
+    from faircut.documents import read_documents
     from faircut.questions import read_questions
     from faircut.questions.review import open_review
 

@@ -27,12 +27,21 @@ from faircut.documents.pptx import PPTX
 from faircut.documents.source_code import PYTHON, SOURCE_CODE
 from faircut.documents.sources import Source
 from faircut.documents.spreadsheet import SPREADSHEET
-from faircut.errors import DocumentError, FaircutWarning
+from faircut.errors import CorpusError, DocumentError, FaircutWarning
 from faircut.files import is_utf8
 from faircut.records import Document
 from faircut.text.language import guess_language
 
-__all__ = ["READERS", "empty_corpus", "id_taken", "list_sources", "read", "read_corpus", "read_source"]
+__all__ = [
+    "READERS",
+    "empty_corpus",
+    "id_taken",
+    "list_sources",
+    "read",
+    "read_corpus",
+    "read_documents",
+    "read_source",
+]
 
 READERS: tuple[Reader, ...] = (
     PLAIN, MARKDOWN, HTML, PDF, DOCX, PPTX, SPREADSHEET, DELIMITED, EPUB, EMAIL, PYTHON, SOURCE_CODE,
@@ -73,6 +82,34 @@ def read_corpus(source: str | Path, *, on_error: OnError | None = None) -> Itera
         DocumentError: nothing there, no document at all (also with ``on_error``), a bad file, an id given twice.
     """
     return _checked(list_sources(source), source, on_error)
+
+
+def read_documents(source: str | Path, advance: Callable[[int], None] | None = None) -> dict[str, Document]:
+    """All documents of a corpus by id, in its order; what cannot be read is told all at once.
+
+    Args:
+        source: as of ``read_corpus``.
+        advance: called with the number of documents read so far.
+
+    Raises:
+        DocumentError: one document cannot be read, or there is none.
+        CorpusError: several cannot be read.
+    """
+    documents: dict[str, Document] = {}
+    problems: list[DocumentError] = []
+    try:
+        for document in read_corpus(source, on_error=problems.append):
+            documents[document.id] = document
+            if advance:
+                advance(len(documents))
+    except DocumentError:
+        if not problems:
+            raise
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise CorpusError([str(problem) for problem in problems])
+    return documents
 
 
 def list_sources(source: str | Path) -> Iterable[Source]:

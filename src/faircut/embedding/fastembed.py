@@ -16,7 +16,7 @@ import numpy as np
 from faircut.embedding.checks import checked_texts, checked_vectors, encodable, report_overlong, unit_rows
 from faircut.embedding.contract import Progress, Role, Vectors
 from faircut.embedding.own_tokenizer import by_length, counter_of, lengths_of, untruncated
-from faircut.embedding.prefixes import family_of
+from faircut.embedding.prefixes import stated_prefix
 from faircut.embedding.weights import file_hash
 from faircut.errors import EmbeddingError, SpecError
 from faircut.specs import spec_text
@@ -75,11 +75,7 @@ class FastEmbed:
 
     def prefix(self, role: Role) -> str:
         """As given, else as known for the model's family, else ""."""
-        given = {"query": self.query_prefix, "passage": self.passage_prefix, "sentence": self.sentence_prefix}[role]
-        if given is not None:
-            return given
-        family = family_of(self.model)
-        return family.prefix(role) if family else ""
+        return stated_prefix(self, role) or ""
 
     def overhead(self, role: Role) -> int:
         """Special tokens and the tokens of the prefix."""

@@ -7,11 +7,12 @@ Comes in: a model id or folder. Goes out: a prefix for each role, with its sourc
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePath
+from typing import Protocol
 
 from faircut.embedding.contract import Role
 from faircut.specs import Preset
 
-__all__ = ["FAMILIES", "PRESETS", "Family", "family_of"]
+__all__ = ["FAMILIES", "PRESETS", "Family", "Prefixed", "family_of", "stated_prefix"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,42 @@ def family_of(model: str) -> Family | None:
     """The family of a model id (``intfloat/e5-small-v2``) or folder, by the last part of its name; None if unknown."""
     name = PurePath(model).name.lower()
     return next((family for family in FAMILIES if fnmatchcase(name, family.pattern)), None)
+
+
+class Prefixed(Protocol):
+    """An embedder of a named model whose user may say what goes in front of each role's texts; None says nothing."""
+
+    @property
+    def model(self) -> str:
+        """The model's id or folder."""
+        ...
+
+    @property
+    def query_prefix(self) -> str | None:
+        """In front of questions."""
+        ...
+
+    @property
+    def passage_prefix(self) -> str | None:
+        """In front of chunks."""
+        ...
+
+    @property
+    def sentence_prefix(self) -> str | None:
+        """In front of sentences that are compared."""
+        ...
+
+
+def stated_prefix(embedder: Prefixed, role: Role) -> str | None:
+    """The prefix that the user gave, else the one known for the model's family; None where neither says anything."""
+    prefixes = {
+        "query": embedder.query_prefix,
+        "passage": embedder.passage_prefix,
+        "sentence": embedder.sentence_prefix,
+    }
+    family = family_of(embedder.model)
+    known = family.prefix(role) if family else None
+    return known if prefixes[role] is None else prefixes[role]
 
 
 _MODELS = {

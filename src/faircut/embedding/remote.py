@@ -16,7 +16,7 @@ import numpy as np
 
 from faircut.embedding.checks import checked_texts, checked_vectors, encodable, report_overlong
 from faircut.embedding.contract import Progress, Role, Vectors
-from faircut.embedding.prefixes import family_of
+from faircut.embedding.prefixes import stated_prefix
 from faircut.embedding.remote_calls import Connection, Refused, in_our_words
 from faircut.errors import EmbeddingError, FaircutWarning, LlmError, SpecError
 from faircut.llm.endpoint import Endpoint, Timeouts
@@ -138,11 +138,7 @@ class OpenAIEmbeddings:
 
     def prefix(self, role: Role) -> str:
         """As given, else as known for the model's family, else ""."""
-        given = {"query": self.query_prefix, "passage": self.passage_prefix, "sentence": self.sentence_prefix}[role]
-        if given is not None:
-            return given
-        family = family_of(self.model)
-        return family.prefix(role) if family else ""
+        return stated_prefix(self, role) or ""
 
     def overhead(self, role: Role) -> int:
         """Tokens of the prefix, and two for special tokens, which most models have."""

@@ -15,7 +15,7 @@ import numpy as np
 from faircut.embedding.checks import checked_texts, checked_vectors, encodable, report_overlong, unit_rows
 from faircut.embedding.contract import Progress, Role, Vectors
 from faircut.embedding.own_tokenizer import by_length, counter_of, lengths_of, untruncated
-from faircut.embedding.prefixes import PRESETS, family_of
+from faircut.embedding.prefixes import PRESETS, stated_prefix
 from faircut.errors import EmbeddingError, SpecError
 from faircut.specs import spec_text
 from faircut.text.contract import TokenCounter
@@ -81,11 +81,9 @@ class SentenceTransformers:
 
     def prefix(self, role: Role) -> str:
         """As given, else as known for the model's family, else as in the model's configuration, else ""."""
-        given = {"query": self.query_prefix, "passage": self.passage_prefix, "sentence": self.sentence_prefix}[role]
-        if given is not None:
-            return given
-        if family := family_of(self.model):
-            return family.prefix(role)
+        stated = stated_prefix(self, role)
+        if stated is not None:
+            return stated
         prompts: dict[str, str] = getattr(self._loaded.model, "prompts", None) or {}
         return next((prompts[name] for name in _OWN_PROMPTS[role] if name in prompts), "")
 

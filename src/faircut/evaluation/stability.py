@@ -7,19 +7,16 @@ one document, ``stability_of`` at a bounded sample of a corpus.
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, pairwise
 from statistics import fmean
 from typing import Any, Literal, get_args
 
-import numpy as np
-
 from faircut.chunkers.contract import Chunker, Models
 from faircut.chunkers.sentence import sentence_places
-from faircut.embedding.contract import Embedder, Progress, Role, Vectors
+from faircut.embedding.remembered import RememberedEmbedder
 from faircut.errors import FaircutWarning
 from faircut.records import Block, Chunk, Document, Span
-from faircut.text.contract import TokenCounter
 
 __all__ = [
     "Changes",
@@ -111,7 +108,7 @@ def stability_of(documents: Sequence[Document], chunker: Chunker, models: Models
         FaircutError: the chunker failed on a document, edited or not.
     """
     if models.embedder is not None:
-        models = replace(models, embedder=_Remembering(models.embedder))
+        models = replace(models, embedder=RememberedEmbedder(models.embedder))
     with warnings.catch_warnings():  # what there is to warn of was said when the documents themselves were cut
         warnings.simplefilter("ignore", FaircutWarning)
         found = [edit_stability(chunker, document, models) for document in _sample(documents)]
@@ -142,44 +139,6 @@ def _beginning(document: Document) -> Document:
     kept = [b for b in document.blocks if b.span.start < end]
     blocks = [replace(b, span=Span(b.span.start, min(b.span.end, end))) for b in kept]
     return replace(document, text=document.text[:end], blocks=tuple(blocks))
-
-
-@dataclass(frozen=True)
-class _Remembering:
-    """An embedder that computes each text once: an edited document is nearly the one before the edit."""
-
-    embedder: Embedder
-    vectors: dict[tuple[Role, str], Any] = field(default_factory=dict)
-
-    @property
-    def dimensions(self) -> int:
-        return self.embedder.dimensions
-
-    @property
-    def fingerprint(self) -> str:
-        return self.embedder.fingerprint
-
-    @property
-    def tokenizer(self) -> TokenCounter:
-        return self.embedder.tokenizer
-
-    @property
-    def max_tokens(self) -> int:
-        return self.embedder.max_tokens
-
-    def prefix(self, role: Role) -> str:
-        return self.embedder.prefix(role)
-
-    def overhead(self, role: Role) -> int:
-        return self.embedder.overhead(role)
-
-    def embed(self, texts: Sequence[str], role: Role, *, progress: Progress | None = None) -> Vectors:
-        new = [text for text in dict.fromkeys(texts) if (role, text) not in self.vectors]
-        if new:
-            keys = [(role, text) for text in new]
-            self.vectors.update(zip(keys, self.embedder.embed(new, role, progress=progress), strict=True))
-        rows = [self.vectors[role, text] for text in texts]
-        return np.stack(rows) if rows else np.zeros((0, self.dimensions), dtype=np.float32)
 
 
 def edit_stability(chunker: Chunker, document: Document, models: Models) -> EditStability:

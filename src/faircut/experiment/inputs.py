@@ -6,9 +6,8 @@ A plan in, the same objects for every chunker out. What is done with them is lef
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from faircut.documents import read_corpus
+from faircut.documents import read_documents
 from faircut.embedding import EMBEDDERS
-from faircut.errors import CorpusError, DocumentError
 from faircut.evaluation.context import Passage, passage
 from faircut.evaluation.sampling import document_of
 from faircut.experiment.plan import Plan
@@ -77,29 +76,11 @@ def load_inputs(plan: Plan, advance: Callable[[str, int, int], None]) -> Inputs:
         DocumentError, QuestionError: with the place and what to do.
         PlanError: a measure needs places of answers, and questions name only documents.
     """
-    documents = _documents(plan.corpus, advance)
+    documents = read_documents(plan.corpus, lambda count: advance("documents read", count, count))
     questions = tuple(read_questions(plan.questions, documents))
     check_measures([plan.measure, *plan.measures], questions)
     budget = EMBEDDERS.build(plan.budget_tokenizer).tokenizer
     return Inputs(documents, questions, budget, _corpus_id(documents), _questions_id(questions))
-
-
-def _documents(corpus: str, advance: Callable[[str, int, int], None]) -> dict[str, Document]:
-    """All documents by id; what cannot be read is told all at once."""
-    documents: dict[str, Document] = {}
-    problems: list[DocumentError] = []
-    try:
-        for count, document in enumerate(read_corpus(corpus, on_error=problems.append), 1):
-            documents[document.id] = document
-            advance("documents read", count, count)
-    except DocumentError:
-        if not problems:
-            raise
-    if len(problems) == 1:
-        raise problems[0]
-    if problems:
-        raise CorpusError([str(problem) for problem in problems])
-    return documents
 
 
 def _corpus_id(documents: dict[str, Document]) -> str:

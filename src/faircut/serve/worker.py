@@ -222,7 +222,7 @@ def _models(state: _State) -> Any:
     """The bundled model with its memory; loaded at the first request."""
     from faircut.chunkers.contract import Models
     from faircut.embedding import EMBEDDERS
-    from faircut.serve.remembered import RememberedEmbedder
+    from faircut.embedding.remembered import RememberedEmbedder
 
     if state.embedder is None:
         state.embedder = RememberedEmbedder(EMBEDDERS.build("minilm"), state.tell)

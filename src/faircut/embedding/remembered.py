@@ -1,7 +1,7 @@
-"""Vectors remembered in memory only: an embedder in front of another one, so that a moved slider embeds nothing twice.
+"""Vectors remembered in memory only: an embedder in front of another one, so that nothing is embedded twice.
 
-Unlike ``embedding/cache.py`` it leaves nothing behind; what is oldest is forgotten. It tells of its progress to the
-request that is being answered, and that may stop it.
+Unlike ``cache.py`` it leaves nothing behind; what is oldest is forgotten. It tells of its progress to whoever waits for
+the vectors, and that may stop it.
 """
 
 from collections import OrderedDict
@@ -19,12 +19,16 @@ _TEXTS = 60_000  # of 384 dimensions: 90 MB
 _SLICE = 64  # texts between two looks at whether the answer is still wanted
 
 
+def _silent(_done: int, _total: int) -> None:
+    return None
+
+
 @dataclass(frozen=True)
 class RememberedEmbedder:
     """The vectors of ``inner``, kept for as long as the process lives. ``tell`` is called as texts are done."""
 
     inner: Embedder
-    tell: Progress
+    tell: Progress = _silent
     _known: "OrderedDict[tuple[Role, str], Vectors]" = field(default_factory=OrderedDict, compare=False, repr=False)
 
     def __str__(self) -> str:
