@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from faircut.errors import FaircutError, SpecError
@@ -79,6 +79,7 @@ components = st.builds(
 
 
 @given(components | st.builds(Wrapper, components, st.integers(-(10**15) + 1, 10**15 - 1)))
+@example(Plain(unit=" A"))
 def test_a_printed_component_builds_an_equal_one(component):
     assert REGISTRY.build(str(component)) == component
 

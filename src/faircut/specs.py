@@ -299,7 +299,7 @@ def _as_value(value: Any) -> Value:
 
 def _is_bare_word(text: str) -> bool:
     match = _TOKEN.match(text)
-    whole = match is not None and match.lastgroup == "name" and match.group() == text
+    whole = match is not None and match.group("name") == text
     return whole and text not in _WORDS
 
 
