@@ -14,7 +14,7 @@ from faircut.llm.contract import Answer, LanguageModel, Request, ask
 
 __all__ = ["PROMPT", "Statement", "Writer", "all_statements", "ask_for_statements", "request_for"]
 
-PROMPT = "faircut.propositions/1"
+PROMPT = "faircut.propositions/2"
 """The version of the prompt and of how its answers are read."""
 
 _SYSTEM = """\
@@ -36,7 +36,7 @@ _SCHEMA: Mapping[str, Any] = {
                 "type": "object",
                 "properties": {
                     "text": {"type": "string"},
-                    "sentences": {"type": "array", "items": {"type": "integer"}},
+                    "sentences": {"type": "array", "items": {"type": "integer"}, "minItems": 1},
                 },
                 "required": ["text", "sentences"],
                 "additionalProperties": False,

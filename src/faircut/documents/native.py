@@ -16,7 +16,7 @@ from faircut.errors import DocumentError
 from faircut.files import is_utf8
 from faircut.records import Block, Document
 
-__all__ = ["NATIVE_EXTENSIONS", "native_document", "native_sources"]
+__all__ = ["NATIVE_EXTENSIONS", "native_document", "native_id", "native_sources"]
 
 NATIVE_EXTENSIONS = (".jsonl", ".jsonl.gz")
 
@@ -47,6 +47,15 @@ def native_document(raw: bytes, place: str) -> Document:
         return _from_object(parse_object(raw))
     except ValueError as error:
         raise DocumentError(f"{place}: {error}.") from None
+
+
+def native_id(raw: bytes) -> str:
+    """The id of a line whose document may be unusable; empty where not even that can be read."""
+    try:
+        found = parse_object(raw).get("id")
+    except ValueError:
+        return ""
+    return found if isinstance(found, str) and is_utf8(found) else ""
 
 
 def _from_object(value: dict[str, Any]) -> Document:

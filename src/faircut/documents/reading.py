@@ -10,7 +10,7 @@ import warnings
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from faircut.documents.contract import Reader
@@ -20,7 +20,7 @@ from faircut.documents.email_message import EMAIL
 from faircut.documents.epub import EPUB
 from faircut.documents.html import HTML
 from faircut.documents.markdown import MARKDOWN
-from faircut.documents.native import NATIVE_EXTENSIONS, native_document, native_sources
+from faircut.documents.native import NATIVE_EXTENSIONS, native_document, native_id, native_sources
 from faircut.documents.pdf import PDF
 from faircut.documents.plain import PLAIN
 from faircut.documents.pptx import PPTX
@@ -34,6 +34,7 @@ from faircut.text.language import guess_language
 
 __all__ = [
     "READERS",
+    "Unread",
     "empty_corpus",
     "id_taken",
     "list_sources",
@@ -48,6 +49,17 @@ READERS: tuple[Reader, ...] = (
 )  # fmt: skip
 
 OnError = Callable[[DocumentError], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A document that could not be read: the ``id`` that it would have (its place where that is unknown), and why.
+
+    The reason names the document by this id, so that it tells nothing of the folders above the corpus.
+    """
+
+    id: str
+    reason: str
 
 
 def read(path: str | Path) -> Document:
@@ -81,35 +93,55 @@ def read_corpus(source: str | Path, *, on_error: OnError | None = None) -> Itera
     Raises:
         DocumentError: nothing there, no document at all (also with ``on_error``), a bad file, an id given twice.
     """
-    return _checked(list_sources(source), source, on_error)
+    on_source = None if on_error is None else lambda _source, error: on_error(error)
+    return _checked(list_sources(source), source, on_source)
 
 
-def read_documents(source: str | Path, advance: Callable[[int], None] | None = None) -> dict[str, Document]:
+def read_documents(
+    source: str | Path,
+    advance: Callable[[int], None] | None = None,
+    *,
+    on_unread: Callable[[Unread], None] | None = None,
+) -> dict[str, Document]:
     """All documents of a corpus by id, in its order; what cannot be read is told all at once.
 
     Args:
         source: as of ``read_corpus``.
         advance: called with the number of documents read so far.
+        on_unread: takes each document that cannot be read, and the others are returned; without it they are an error.
 
     Raises:
         DocumentError: one document cannot be read, or there is none.
-        CorpusError: several cannot be read.
+        CorpusError: several cannot be read. With ``on_unread``: none can, or a file of many documents ends too early.
     """
     documents: dict[str, Document] = {}
-    problems: list[DocumentError] = []
+    problems: list[tuple[Source, DocumentError]] = []
     try:
-        for document in read_corpus(source, on_error=problems.append):
+        for document in _checked(list_sources(source), source, lambda *problem: problems.append(problem)):
             documents[document.id] = document
             if advance:
                 advance(len(documents))
     except DocumentError:
         if not problems:
             raise
-    if len(problems) == 1:
-        raise problems[0]
-    if problems:
-        raise CorpusError([str(problem) for problem in problems])
+    if on_unread and documents and not any(one.problem for one, _ in problems):
+        for one, error in problems:
+            on_unread(_unread(one, error))
+    elif len(problems) == 1:
+        raise problems[0][1]
+    elif problems:
+        raise CorpusError([str(error) for _, error in problems])
     return documents
+
+
+def _unread(source: Source, error: DocumentError) -> Unread:
+    """The reason without the folders: it is shown in reports, which are sent to others."""
+    place = source.place.removeprefix(f"{source.path.parent}{os.sep}")
+    reason = str(error).removeprefix(f"{source.place}: ").replace(f"{source.path.parent}{os.sep}", "")
+    if source.line is None:
+        return Unread(source.id, reason)
+    identity = native_id(source.line)
+    return Unread(identity, f"{place}: {reason}") if identity else Unread(place, reason)
 
 
 def list_sources(source: str | Path) -> Iterable[Source]:
@@ -152,7 +184,9 @@ def empty_corpus(source: str | Path) -> DocumentError:
     return DocumentError(f"{source}: the corpus is empty, no document was read. Possible: {_possible()}.")
 
 
-def _checked(sources: Iterable[Source], source: str | Path, on_error: OnError | None) -> Iterator[Document]:
+def _checked(
+    sources: Iterable[Source], source: str | Path, on_error: Callable[[Source, DocumentError], None] | None
+) -> Iterator[Document]:
     """Documents with unique ids, and at least one."""
     first: dict[str, str] = {}
     for one in sources:
@@ -163,7 +197,7 @@ def _checked(sources: Iterable[Source], source: str | Path, on_error: OnError | 
         except DocumentError as error:
             if on_error is None:
                 raise
-            on_error(error)
+            on_error(one, error)
             continue
         first[document.id] = one.place
         yield document

@@ -80,7 +80,7 @@ def report_overlong(lengths: Sequence[int], max_tokens: int, name: str) -> None:
     lost, total = sum(over) - max_tokens * len(over), sum(lengths)
     warnings.warn(
         f"{name} sees {max_tokens} tokens of a text: {len(over)} of {len(lengths)} texts are longer (the longest "
-        f"has {max(over)}), and {lost} of {total} tokens ({lost / total:.1%}) were not seen.",
+        f"has {max(over)}), and {lost} of {total} tokens ({percent(lost / total, 1)}) were not seen.",
         OverlongWarning,
         stacklevel=3,
     )

@@ -91,16 +91,16 @@ class Integrity:
         """What became of a language model's answers: no defects, for its sources or a rule stand instead."""
         said = []
         if self.statements:
-            share = f"{100 * self.unfaithful_share:.1f} %"
+            share = percent(self.unfaithful_share, 1)
             said.append(f"{self.unfaithful:,} of {self.statements:,} statements unfaithful ({share}), sources kept")
         if self.model_fallbacks:
             said.append(f"no usable answer for {self.model_fallbacks:,} of {self.model_asked:,} parts, cut by rule")
         return said
 
     def _defects(self) -> list[tuple[int, str, str]]:
-        share = 100 * self.lost / self.characters if self.characters else 0.0
+        share = self.lost / self.characters if self.characters else 0.0
         return [
-            (self.lost, "character", f" lost ({share:.2f} %)"),
+            (self.lost, "character", f" lost ({percent(share, 2)})"),
             (self.offsets_wrong, "chunk", " with wrong offsets"),
             (self.out_of_order, "chunk", " out of order"),
             (self.blank, "blank chunk", ""),

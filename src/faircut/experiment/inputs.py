@@ -3,11 +3,13 @@
 A plan in, the same objects for every chunker out. What is done with them is left to ``stages.py``.
 """
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from faircut.documents import read_documents
+from faircut.documents import Unread, read_documents
 from faircut.embedding import EMBEDDERS
+from faircut.errors import FaircutWarning
 from faircut.evaluation.context import Passage, passage
 from faircut.evaluation.sampling import document_of
 from faircut.experiment.plan import Plan
@@ -28,6 +30,8 @@ class Inputs:
         questions: in the order of their file.
         budget: counts the tokens of every budget, whatever the embedder.
         corpus_id, questions_id: hashes of the content.
+        unread: documents that could not be read and are left out; empty unless the plan allows it.
+        left_out: ids of the questions that are left out because their evidence lies in those.
     """
 
     documents: dict[str, Document]
@@ -35,6 +39,8 @@ class Inputs:
     budget: TokenCounter
     corpus_id: str
     questions_id: str
+    unread: tuple[Unread, ...] = ()
+    left_out: tuple[str, ...] = ()
     _indexes: dict[str, TokenIndex] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -72,15 +78,34 @@ class Inputs:
 def load_inputs(plan: Plan, advance: Callable[[str, int, int], None]) -> Inputs:
     """Read and check the corpus and the questions.
 
+    Warns:
+        FaircutWarning: documents, and questions with them, are left out as the plan allows.
+
     Raises:
         DocumentError, QuestionError: with the place and what to do.
         PlanError: a measure needs places of answers, and questions name only documents.
     """
-    documents = read_documents(plan.corpus, lambda count: advance("documents read", count, count))
-    questions = tuple(read_questions(plan.questions, documents))
+    unread: list[Unread] = []
+    left_out: list[str] = []
+    told = unread.append if plan.skip_unreadable else None
+    documents = read_documents(plan.corpus, lambda count: advance("documents read", count, count), on_unread=told)
+    missing = {one.id for one in unread} - documents.keys()
+    questions = tuple(read_questions(plan.questions, documents, unread=missing, on_left_out=left_out.append))
+    if unread:
+        warnings.warn(_about_unread(unread, documents, left_out), FaircutWarning, stacklevel=2)
     check_measures([plan.measure, *plan.measures], questions)
     budget = EMBEDDERS.build(plan.budget_tokenizer).tokenizer
-    return Inputs(documents, questions, budget, _corpus_id(documents), _questions_id(questions))
+    ids = _corpus_id(documents), _questions_id(questions)
+    return Inputs(documents, questions, budget, *ids, tuple(unread), tuple(left_out))
+
+
+def _about_unread(unread: Sequence[Unread], documents: Mapping[str, Document], left_out: Sequence[str]) -> str:
+    total = len(documents) + len(unread)
+    questions = f", and with them {len(left_out):,} questions whose evidence is there" if left_out else ""
+    return (
+        f"{len(unread):,} of {total:,} documents cannot be read and are left out{questions}; the result names each "
+        f"with the reason. The first: {unread[0].id}: {unread[0].reason}"
+    )
 
 
 def _corpus_id(documents: dict[str, Document]) -> str:

@@ -48,6 +48,7 @@ def build_leaderboard(store: RunStore) -> dict[str, Any]:
         "seed": plan.seed,
         "corpus": manifest["corpus"],
         "questions": manifest["questions"]["questions"],
+        "left_out": manifest["left_out"],
         "budget_tokenizer": manifest["budget_tokenizer"],
         "search": str(plan.retrieval.search),
         "deliver": str(plan.retrieval.delivery),

@@ -75,6 +75,7 @@ class Plan:
     ``controls`` adds to every chunker its size-matched control. ``baseline`` names a chunker or a whole row; empty
     means the first row. ``llm`` is the URL of an OpenAI-compatible server for chunkers that ask a language model,
     ``llm_model`` a model's name on it, ``llm_key_env`` the environment variable with the key where there is one.
+    ``skip_unreadable`` leaves out documents that cannot be read, and the questions with evidence in them, and says so.
 
     Raises:
         PlanError: the rows, the baseline or a number do not fit together.
@@ -97,6 +98,7 @@ class Plan:
     band: float = 0.03
     alpha: float = 0.05
     seed: int = 0
+    skip_unreadable: bool = False
     name: str = ""
     llm: str = ""
     llm_model: str = ""

@@ -220,6 +220,10 @@ def _manifest(
             "tokens": inputs.document_tokens(),
         },
         "questions": {"hash": inputs.questions_id, "questions": len(inputs.questions)},
+        "left_out": {
+            "documents": [{"document": one.id, "reason": one.reason} for one in inputs.unread],
+            "questions": list(inputs.left_out),
+        },
         "budget_tokenizer": inputs.budget.name,
         "seed": plan.seed,
         "baseline": str(plan.baseline_row),

@@ -74,7 +74,7 @@ def _alone(one: Placed, documents: Mapping[str, Document], max_overlap: float) -
     if not is_document_level(question):
         share = word_overlap(question.text, _texts(question, documents))
         if share > max_overlap:
-            yield Finding("word overlap", one.place, f"{share:.0%} of the question's words stand in its evidence")
+            yield Finding("word overlap", one.place, f"{percent(share)} of the question's words stand in its evidence")
 
 
 def _overlapping(evidence: Iterable[Evidence]) -> tuple[Evidence, Evidence] | None:

@@ -6,7 +6,7 @@ error tells them. Nothing is searched.
 """
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -27,13 +27,22 @@ SMOKE_TEST = "smoke test"
 _MAX_HINT = 2000  # characters of a quote for which other white space is tried
 
 
-def read_questions(path: str | Path, documents: Mapping[str, Document], *, shown: int = 20) -> list[Question]:
+def read_questions(
+    path: str | Path,
+    documents: Mapping[str, Document],
+    *,
+    shown: int = 20,
+    unread: Collection[str] = (),
+    on_left_out: Callable[[str], None] | None = None,
+) -> list[Question]:
     """All questions of a file, in its order.
 
     Args:
         path: ``.jsonl`` or ``.jsonl.gz``.
         documents: the corpus by document id.
         shown: problems that the error lists; the others are counted.
+        unread: ids of documents that could not be read: questions with evidence in them are left out.
+        on_left_out: called with the id of each question that is left out for that.
 
     Warns:
         FaircutWarning: blank evidence beside other evidence of the same question was left out; says where. Questions
@@ -44,7 +53,7 @@ def read_questions(path: str | Path, documents: Mapping[str, Document], *, shown
             documents: each problem with its line, what was found and what to do.
     """
     _check_is_json_lines(Path(path))
-    check = _Check(Path(path), documents, shown)
+    check = _Check(Path(path), documents, shown, frozenset(unread), on_left_out or (lambda _id: None))
     questions = list(check.questions())
     check.raise_if_any()
     if check.blank:
@@ -103,6 +112,9 @@ class _Check:
     path: Path
     documents: Mapping[str, Document]
     shown: int
+    unread: frozenset[str]
+    on_left_out: Callable[[str], None]
+    left_out: int = 0
     problems: list[str] = field(default_factory=list)
     unshown: int = 0
     blank: list[str] = field(default_factory=list)
@@ -124,7 +136,11 @@ class _Check:
             self.problem(f"{error}.")
         if not lines and not self.problems:
             self.place = str(self.path)
-            self.problem("there are no questions in this file; write one JSON object a line.")
+            self.problem(
+                f"all {self.left_out:,} questions need documents that could not be read."
+                if self.left_out
+                else "there are no questions in this file; write one JSON object a line."
+            )
 
     def raise_if_any(self) -> None:
         if not self.problems:
@@ -157,6 +173,10 @@ class _Check:
             self.problem(f"{error}.")
             return None
         identity, text = self._id(value), self._text(value, "question")
+        if identity and not self.unread.isdisjoint(_named_documents(value)):
+            self.left_out += 1
+            self.on_left_out(identity)
+            return None
         within = self._within(value.get("within"))
         match = self._match(value.get("gold_is"))
         evidence = self._gold(value.get("gold"), within)
@@ -277,6 +297,13 @@ class _Check:
         if near is None:
             return "copy it from the document."
         return f"with other white space it is at [{near.start}, {near.end}): give start and end."
+
+
+def _named_documents(value: Mapping[str, Any]) -> Iterable[str]:
+    """The documents that a question names, as far as it has the form of one."""
+    gold = value.get("gold")
+    named = [one.get("document") for one in gold if isinstance(one, dict)] if isinstance(gold, list) else []
+    return (name for name in (*named, value.get("within")) if isinstance(name, str))
 
 
 def _about_blank(places: list[str]) -> str:

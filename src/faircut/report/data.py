@@ -184,7 +184,7 @@ def _advice(lines: tuple[Line, ...]) -> str:
 
 
 def _notes(leaderboard: Mapping[str, Any], lines: tuple[Line, ...]) -> list[str]:
-    notes = []
+    notes = _left_out(leaderboard)
     if any(x.verdict == "no measured difference" for x in lines):
         sizes = [x for x in lines if x.verdict == "no measured difference" and x.smallest_detectable]
         if sizes:
@@ -211,6 +211,32 @@ def _notes(leaderboard: Mapping[str, Any], lines: tuple[Line, ...]) -> list[str]
             "the 95 % interval holds 0: no winner is named."
         )
     return notes
+
+
+_NAMED = 20
+"""What is left out is named up to here; ``leaderboard.json`` and the report name all."""
+
+
+def _left_out(leaderboard: Mapping[str, Any]) -> list[str]:
+    """The documents that could not be read, each with the reason, and the questions that went with them."""
+    left = leaderboard.get("left_out") or {"documents": [], "questions": []}
+    documents, questions = left["documents"], left["questions"]
+    notes = []
+    if documents:
+        total = leaderboard["corpus"]["documents"] + len(documents)
+        told = [f"{one['document']} ({one['reason'].removesuffix('.')})" for one in documents]
+        notes.append(f"{len(documents):,} of {total:,} documents could not be read and are left out: {_first(told)}.")
+    if questions:
+        total = leaderboard["questions"] + len(questions)
+        notes.append(
+            f"{len(questions):,} of {total:,} questions are left out, as their evidence is in those: {_first(questions)}."
+        )
+    return notes
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more (leaderboard.json names all)" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
 
 
 def _alike(leaderboard: Mapping[str, Any]) -> list[str]:

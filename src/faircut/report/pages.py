@@ -17,7 +17,14 @@ from faircut.report.figures import Figure, figures
 from faircut.report.html import Part, packed, render
 from faircut.report.payload import Lane, data_set_values, document_values, plain, question_values, row_lanes
 from faircut.report.run_data import DataSet, data_sets, load_runs
-from faircut.report.tables import Table, integrity_table, leaderboard_table, run_tables, stability_table
+from faircut.report.tables import (
+    Table,
+    integrity_table,
+    leaderboard_table,
+    left_out_tables,
+    run_tables,
+    stability_table,
+)
 from faircut.report.verdict import verdict_of
 
 __all__ = ["render_report", "render_view", "write_report"]
@@ -89,7 +96,7 @@ def _shown(number: int, data: DataSet, drawn: Sequence[Figure]) -> dict[str, Any
         "controls": [bool(row.entry["is_control"]) for row in data.rows],
         "leaderboard": leaderboard_table(data),
         "figures": drawn,
-        "integrity": tables + ([stability] if stability else []),
+        "integrity": [*left_out_tables(data), *tables, *([stability] if stability else [])],
         "lost": _lost(data),
         "about": [run_tables(run) for run in data.runs],
     }

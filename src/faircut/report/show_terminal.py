@@ -76,10 +76,10 @@ def _print_hit(hit: ShownHit, console: "Console", *, several: bool) -> None:
 def _held(hit: ShownHit, *, several: bool) -> str:
     """``holds 40 % of the evidence (so far 90 %)``."""
     parts = [
-        f"{'all' if share >= 1 else f'{100 * share:.0f} %'} of {f'evidence {number}' if several else 'the evidence'}"
+        f"{'all' if share >= 1 else percent(share)} of {f'evidence {number}' if several else 'the evidence'}"
         for number, share in hit.shares
     ]
-    so_far = f" (so far {100 * hit.so_far:.0f} %)" if hit.so_far > hit.alone else ""
+    so_far = f" (so far {percent(hit.so_far)})" if hit.so_far > hit.alone else ""
     return f"holds {' and '.join(parts)}{so_far}"
 
 

@@ -11,8 +11,8 @@ from faircut.evaluation.stability import SENTENCES
 from faircut.report.run_data import DataSet, RunData
 
 __all__ = [
-    "Cell", "Column", "Table", "integrity_table", "leaderboard_table", "number", "run_tables", "signed",
-    "stability_table",
+    "Cell", "Column", "Table", "integrity_table", "leaderboard_table", "left_out_tables", "number", "run_tables",
+    "signed", "stability_table",
 ]  # fmt: skip
 
 
@@ -158,6 +158,22 @@ def integrity_table(data: DataSet) -> Table:
         counts = [number(found.get(name), 0) for name, _ in _COUNTS]
         rows.append((Cell(label, row.name, row=i), _integrity(found), number(found["characters"], 0), *counts))
     return Table("integrity", "Integrity of the cuts", columns, tuple(rows))
+
+
+def left_out_tables(data: DataSet) -> list[Table]:
+    """The documents that could not be read with the reason of each, and the questions that are left out for it."""
+    left = [found for run in data.runs if (found := run.leaderboard.get("left_out"))]
+    documents = dict.fromkeys((one["document"], one["reason"]) for found in left for one in found["documents"])
+    questions = dict.fromkeys(question for found in left for question in found["questions"])
+    tables = []
+    if documents:
+        rows = tuple((Cell(name, name), Cell(reason, reason)) for name, reason in documents)
+        caption = "Documents that could not be read and are left out"
+        tables.append(Table("left-out-documents", caption, (Column("document"), Column("reason")), rows))
+    if questions:
+        caption = "Questions that are left out because their evidence is in those documents"
+        tables.append(Table("left-out-questions", caption, (Column("question"),), tuple((Cell(q, q),) for q in questions)))
+    return tables
 
 
 _EDITS = ("replaced", "inserted", "removed")
