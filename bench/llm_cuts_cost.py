@@ -1,21 +1,25 @@
 """What cuts by numbers cost beside echoing the text: tokens of prompts and answers, as a server counts them.
 
 Run `python bench/llm_cuts_cost.py`. Both ways ask the same windows of the same documents through the same client, over
-HTTP, from a server on this machine that counts with a real tokenizer (all-MiniLM-L6-v2's, with four tokens around each
-message) and gives perfect answers: a passage begins at every sixth line. `llm` sees numbered sentences and answers with
-numbers; echoing sees the text and answers with its passages word for word, as JSON. Nothing is known here about how
-good the cuts of any model are. Writes docs/results/llm_cuts_cost.md.
+HTTP, from two servers on this machine. One counts with a real tokenizer (all-MiniLM-L6-v2's, with four tokens around each
+message) and gives perfect answers. The other is llama.cpp's with a small model, as in ``small_model``: its answers are
+real tokens, held to the same perfect answers by the schema of each request, and once its own. A passage begins at every
+sixth line. `llm` sees numbered sentences and answers with numbers; echoing sees the text and answers with its passages
+word for word, as JSON. Nothing is known here about how good the cuts of any model are. Writes
+docs/results/llm_cuts_cost.md. Without the packages of the small model its part cannot be made, and nothing is written.
 """
 
 import json
 import re
+import sys
 import threading
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from pathlib import Path
 
-from faircut.chunkers.contract import Models
+from faircut.chunkers.contract import Models, Tally
 from faircut.chunkers.llm import Llm
 from faircut.chunkers.packing import Ruler
 from faircut.chunkers.sections import blocks_of
@@ -23,14 +27,17 @@ from faircut.chunkers.units import document_units
 from faircut.chunkers.windows import request_for, windows_of
 from faircut.documents import read_corpus
 from faircut.embedding import EMBEDDERS
-from faircut.llm import ChatModel, Endpoint, ask
+from faircut.llm import ChatModel, Endpoint, Timeouts, ask
+from faircut.llm.contract import LanguageModel
 from faircut.records import Document
+from small_model import NAME, missing, serving
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RESULT = REPOSITORY / "docs" / "results" / "llm_cuts_cost.md"
 DATA = REPOSITORY.parent / "shared" / "data"
 SETS = ("chroma", "covidqa", "contractnli_dev", "cuad_open", "qasper_dev")
 CHARACTERS, DOCUMENTS = 60_000, 5
+REAL_CHARACTERS = 10_000  # of one document of each set, for the real server: prompt and echo fit its context
 EVERY = 6  # lines that a passage has
 MARKS = 4  # tokens around a message
 DEARER = 4  # times that a token of an answer costs as much as one of a prompt, as many price lists have it
@@ -88,17 +95,32 @@ def counting(counter):
         server.server_close()
 
 
-def spent(url, ask_all):
+@dataclass(frozen=True)
+class Held:
+    """A real model whose every answer is held to the perfect one by the schema; its tokens are real."""
+
+    model: LanguageModel
+
+    def complete(self, requests):
+        return self.model.complete([self._held(request) for request in requests])
+
+    @staticmethod
+    def _held(request):
+        system, prompt = (message.content for message in request.messages[:2])
+        return replace(request, schema={"const": perfect(prompt, echo=system == ECHO)}, max_tokens=100_000)
+
+
+def spent(url, ask_all, *, name="counting", held=False):
     """The prompt and completion tokens that the server reported."""
-    with ChatModel(Endpoint(url, "counting")) as model:
-        ask_all(model)
+    with ChatModel(Endpoint(url, name, timeouts=Timeouts(read=1800, total=1800), concurrency=1)) as model:
+        ask_all(Held(model) if held else model)
         return model.spent.prompt_tokens, model.spent.completion_tokens
 
 
-def by_numbers(documents, models, chunker):
+def by_numbers(documents, models, chunker, tally=None):
     def ask_all(model):
         for document in documents:
-            chunker.chunk(document, Models(models.tokenizer, models.overhead, None, model))
+            chunker.chunk(document, Models(models.tokenizer, models.overhead, None, model, tally))
 
     return ask_all
 
@@ -117,9 +139,9 @@ def by_echo(documents, models, chunker):
     return ask_all
 
 
-def documents_of(name):
-    found = islice(read_corpus(str(DATA / name / "corpus.jsonl.gz")), DOCUMENTS)
-    return [Document(d.id, d.text[:CHARACTERS], language=d.language) for d in found]
+def documents_of(name, documents=DOCUMENTS, characters=CHARACTERS):
+    found = islice(read_corpus(str(DATA / name / "corpus.jsonl.gz")), documents)
+    return [Document(d.id, d.text[:characters], language=d.language) for d in found]
 
 
 def row(name, tokens, echo):
@@ -129,30 +151,57 @@ def row(name, tokens, echo):
     return f"| {name} | {prompt:,} | {completion:,} | {prompt + completion:,} | {share:.1f} % | {money:.1f} % |"
 
 
-def main():
-    models = Models.of(EMBEDDERS.build("minilm"))
-    chunkers = {"`llm` (words=8)": Llm(), "`llm(words=none)`": Llm(words=None)}
-    lines, sums = [], {name: [0, 0] for name in (*chunkers, "echoing")}
+def table(measured):
+    """Rows of each set, and of all: a mapping of the tokens of each way, with ``echoing`` among them, for each set."""
+    ways = next(iter(measured.values()))
+    sums = {way: tuple(map(sum, zip(*(of[way] for of in measured.values()), strict=True))) for way in ways}
+    found = {**measured, "all": sums}
+    return "\n".join(row(f"{name} | {way}", of[way], of["echoing"]) for name, of in found.items() for way in of)
+
+
+def by_counting(models):
+    ways = {"`llm` (words=8)": Llm(), "`llm(words=none)`": Llm(words=None)}
     with counting(models.tokenizer) as url:
+        return {name: counted(url, documents_of(name), models, ways) for name in SETS}
+
+
+def counted(url, documents, models, ways):
+    taken = {way: spent(url, by_numbers(documents, models, chunker)) for way, chunker in ways.items()}
+    return taken | {"echoing": spent(url, by_echo(documents, models, Llm()))}
+
+
+def by_real(models):
+    """The same by a real server; and a tally of what its model says when it may."""
+    measured, tally = {}, Tally()
+    with serving(parallel=1, threads=2, context=8192, penalty=1.1) as url:
         for name in SETS:
-            documents = documents_of(name)
-            echo = spent(url, by_echo(documents, models, Llm()))
-            taken = {way: spent(url, by_numbers(documents, models, chunker)) for way, chunker in chunkers.items()}
-            for way, tokens in (taken | {"echoing": echo}).items():
-                lines.append(row(f"{name} | {way}", tokens, echo))
-                sums[way] = [a + b for a, b in zip(sums[way], tokens, strict=True)]
-    lines += [row(f"all | {way}", tokens, sums["echoing"]) for way, tokens in sums.items()]
-    RESULT.write_text(page(lines, models, documents=len(SETS) * DOCUMENTS), encoding="utf-8")
-    print(RESULT.read_text(encoding="utf-8"))
+            documents = documents_of(name, 1, REAL_CHARACTERS)
+            numbers, own = by_numbers(documents, models, Llm()), by_numbers(documents, models, Llm(), tally)
+            measured[name] = {
+                "`llm` (words=8)": spent(url, numbers, name=NAME, held=True),
+                "`llm` (words=8), the model's own answers": spent(url, own, name=NAME),
+                "echoing": spent(url, by_echo(documents, models, Llm()), name=NAME, held=True),
+            }
+            print(table({name: measured[name]}), flush=True)
+    return measured, tally
 
 
-def page(lines, models, *, documents):
+def main():
+    if lacking := missing():
+        sys.exit(f"needs {' and '.join(lacking)}: `make test-all` installs them")
+    models = Models.of(EMBEDDERS.build("minilm"))
+    made = page(by_counting(models), *by_real(models), models)
+    RESULT.write_text(made, encoding="utf-8")
+    print(made)
+
+
+def page(measured, real, tally, models):
     system = models.tokenizer.count(request_for(["a"]).messages[0].content)
     return f"""# What cuts by numbers cost beside echoing the text
 
 Made by `python bench/llm_cuts_cost.py`; run it again to make it again.
 
-Up to {DOCUMENTS} documents of each set, {documents} at most in all, their first {CHARACTERS:,} characters. Both ways ask
+Up to {DOCUMENTS} documents of each set, {DOCUMENTS * len(SETS)} at most in all, their first {CHARACTERS:,} characters. Both ways ask
 about the same windows ({Llm().window} sentences, {Llm().shared} shared) over HTTP; a counting server gives perfect
 answers, so the numbers are those of the best case of both: no answer is refused, no echo differs from its text. Tokens
 are those of all-MiniLM-L6-v2's tokenizer. The instructions of `llm` have {system} of them. "Money" is the share of the
@@ -162,11 +211,25 @@ Whoever reads the whole text once and answers with next to nothing still takes a
 writing it: that is `words=none`. The default shows of a long sentence its first and last words, {Llm().words} in all.
 How well a model cuts with either is not measured here.
 
-| set | way | prompt tokens | answer tokens | both | of echoing | money |
-|---|---|---|---|---|---|---|
-{chr(10).join(lines)}
+{HEAD}
+{table(measured)}
+
+## Counted by a real server
+
+llama.cpp's server with {NAME}, which counts with its own tokenizer and its own frame of messages: the first
+{REAL_CHARACTERS:,} characters of one document of each set. The schema of each request holds the model to the same perfect
+answers, so that both ways are compared at their best; the middle row is what the model says when it may, with what is
+asked again: of {tally.asked} windows {tally.fallbacks} had no usable answer, which a model of 135 million parameters is
+expected to do.
+
+{HEAD}
+{table(real)}
 """
 
+
+HEAD = """\
+| set | way | prompt tokens | answer tokens | both | of echoing | money |
+|---|---|---|---|---|---|---|"""
 
 if __name__ == "__main__":
     main()
