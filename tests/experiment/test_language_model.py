@@ -2,6 +2,7 @@
 
 import json
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,22 @@ def test_a_job_asks_once_for_each_document_goes_on_where_it_stopped_and_needs_a_
     assert done.exit_code == 0, done.output
     assert len((tmp_path / "c.jsonl").read_text().splitlines()) > 5
     assert sum(server.paid.values()) == 3
+
+
+@pytest.mark.parametrize("command", ["chunk", "audit"])
+def test_short_documents_are_asked_about_at_the_same_time(command, server, small, tmp_path):
+    out = ["--out", tmp_path / "c.jsonl"] if command == "chunk" else []
+    options = ["--llm", server.url, "--model", "tiny", "--answers", tmp_path / "a.sqlite", "--concurrency", 3]
+    held = threading.Barrier(3)
+
+    def together(handler, body):
+        held.wait(timeout=20)  # nobody is answered until all three documents were asked about
+        handler.answer(body)
+
+    server.faults.extend([together] * 3)
+    done = invoke(command, small / "corpus", "-c", "llm(max=60t)", *out, *options)
+    assert done.exit_code == 0, done.output
+    assert not held.broken
 
 
 def test_the_audit_command_asks_the_model_and_counts_what_it_gave(server, small, tmp_path):

@@ -8,16 +8,19 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faircut.chunkers.ahead import asked_ahead, groups
 from faircut.chunkers.asking import needs_language_model, rewrites
 from faircut.chunkers.contract import Chunker, Models, Tally
 from faircut.chunkers.shuffled import Shuffled
 from faircut.embedding.contract import Embedder
+from faircut.embedding.late import chunk_tokens
 from faircut.errors import ChunkingError
 from faircut.evaluation.audit import Integrity, audit, total
 from faircut.evaluation.context import Passage
@@ -98,18 +101,19 @@ class RowRun:
         keys = self.keys
         stages = (("chunks", keys.chunks), ("hits", keys.hits), ("scores", keys.scores))
         if not all(self.store.has(*stage) for stage in stages):
-            chunks = self.cut(keys.chunks)
-            passages = self.inputs.passages(chunks)
+            chunks, sizes = self.cut(keys.chunks)
+            passages = self.inputs.passages(chunks, sizes)
             rankings = self.search(keys, chunks, passages)
             self.score(keys.scores, chunks, passages, rankings)
         return keys
 
     # ------------------------------------------------------------ documents -> chunks
 
-    def cut(self, key: str) -> list[Chunk]:
-        """The chunks of all documents, in document order."""
+    def cut(self, key: str) -> tuple[list[Chunk], list[int]]:
+        """The chunks of all documents, in document order, and their sizes in budget tokens."""
         if self.store.has("chunks", key):
-            return chunks_from(self.store.read("chunks", key)[0], self.inputs.documents)
+            table = self.store.read("chunks", key)[0]
+            return chunks_from(table, self.inputs.documents), table["tokens"].to_list()
         self._warm_up()
         account = Account()
         metered = MeteredModel(self.language_model) if self.asks and self.language_model else None
@@ -128,13 +132,13 @@ class RowRun:
             for document, part, tally in zip(self.inputs.documents.values(), by_document, tallies, strict=True)
         )
         sizes = self.inputs.budget.count_many([c.embedded_text for c in chunks])
-        facts = self._chunk_facts(chunks, sizes, models, integrity) | {"cutting": cutting}
+        facts = self._chunk_facts(chunks, sizes, integrity) | {"cutting": cutting}
         is_cheap = not (self.asks or rewrites(self.chunker))  # with a model every edit would be paid for
         if not facts["is_control"] and is_cheap:  # a control is shuffled anew by every edit
             facts["stability"] = stability_of(list(self.inputs.documents.values()), self.chunker, models).as_json()
         facts["uncut"] = sum(len(part) == 1 for part in by_document)
         self.store.write("chunks", key, chunk_table(chunks, sizes, self.inputs), facts)
-        return chunks
+        return chunks, sizes
 
     def _warm_up(self) -> None:
         """Load what the chunker needs, so that the seconds of cutting do not depend on which row came first."""
@@ -148,15 +152,15 @@ class RowRun:
     def _cut_documents(self, models: Models, tallies: Sequence[Tally]) -> tuple[list[list[Chunk]], float]:
         by_document = []
         started = perf_counter()
-        for count, (document, tally) in enumerate(zip(self.inputs.documents.values(), tallies, strict=True), 1):
-            by_document.append(self.chunker.chunk(document, replace(models, tally=tally)))
-            self.advance(f"cut {self.row.chunker}", count, len(self.inputs.documents))
+        tally_of = dict(zip(self.inputs.documents, tallies, strict=True))
+        for group in groups(self.inputs.documents.values()):
+            ready = asked_ahead(self.chunker, group, models, partial(self.advance, f"ask for {self.row.chunker}"))
+            for document in group:
+                by_document.append(self.chunker.chunk(document, replace(ready, tally=tally_of[document.id])))
+                self.advance(f"cut {self.row.chunker}", len(by_document), len(self.inputs.documents))
         return by_document, perf_counter() - started
 
-    def _chunk_facts(
-        self, chunks: Sequence[Chunk], sizes: Sequence[int], models: Models, integrity: Integrity
-    ) -> dict[str, Any]:
-        own = np.array(models.tokenizer.count_many([c.embedded_text for c in chunks])) + models.overhead
+    def _chunk_facts(self, chunks: Sequence[Chunk], sizes: Sequence[int], integrity: Integrity) -> dict[str, Any]:
         low, median, high = (float(q) for q in np.quantile(sizes, (0.05, 0.5, 0.95)))
         lost_at = [[document, span.start, span.end] for document, span in integrity.lost_at]
         counts = {k: v for k, v in asdict(replace(integrity, lost_at=())).items() if k != "lost_at"}
@@ -166,7 +170,7 @@ class RowRun:
             "content": content_id(*(chunk.id for chunk in chunks)),
             "chunks": len(chunks),
             "size": {"mean": float(np.mean(sizes)), "p5": low, "median": median, "p95": high},
-            "embedded_tokens": int(np.minimum(own, self.embedder.max_tokens).sum()),
+            "embedded_tokens": chunk_tokens(self.embedder, self.inputs.documents, chunks),
             "integrity": counts | {"lost_at": lost_at, "ok": integrity.ok, "words": str(integrity)},
         }
 
