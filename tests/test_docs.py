@@ -2,7 +2,8 @@
 
 Blocks of one page share a namespace and a folder with a copy of ``examples/``, in the order of the page. ``# -> text``
 in or after a statement is what that statement prints. Lines below ``$ faircut ...`` are in its output, in this order.
-``...`` in either stands for anything. Other commands (``$ make demo``) and blocks of other languages are not run.
+``...`` in either stands for anything. A block that begins with ``# pip install "faircut[extra]"`` runs where that extra
+is installed. Other commands (``$ make demo``) and blocks of other languages are not run.
 """
 
 import ast
@@ -19,6 +20,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass, fields
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -73,10 +75,19 @@ def run_page(page: Path, folder: Path) -> None:
     namespace: dict[str, object] = {"__name__": "__main__"}
     for block in fenced_blocks(page.read_text(encoding="utf-8")):
         place = f"{page.name}:{block.line}"
-        if block.language == "python":
+        if block.language == "python" and is_installed(block):
             run_python(block.source, namespace, place)
         elif block.language == "console":
             run_console(block.source, folder, place)
+
+
+_EXTRAS = {"langchain": "langchain_text_splitters", "llama-index": "llama_index", "haystack": "haystack"}
+
+
+def is_installed(block: Fenced) -> bool:
+    """Whether the extra that a block names in its first line, ``# pip install "faircut[...]"``, is there."""
+    wanted = re.match(r'# pip install "faircut\[([\w-]+)\]"', block.source)
+    return wanted is None or find_spec(_EXTRAS[wanted[1]]) is not None
 
 
 def run_python(source: str, namespace: dict[str, object], place: str) -> None:
@@ -148,6 +159,7 @@ def workshop(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "False")
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:

@@ -33,12 +33,19 @@ class Alignment:
         return tuple(s for s in self.spans if s is not None)
 
 
-def align(text: str, pieces: Sequence[str]) -> Alignment:
+def align(text: str, pieces: Sequence[str], stated: Sequence[int | None] = ()) -> Alignment:
     """Find every piece in the text, in order.
 
     A piece begins after the begin of the piece before it: before that one's end (overlap), at it, or after it (text
     left out). Of several places with the same characters the one nearest to where it is expected is taken: at the end
-    of the piece before, less the mean overlap, which follows from the lengths of text and pieces. Near-linear.
+    of the piece before, less the mean overlap, which follows from the lengths of text and pieces. Near-linear. A piece
+    out of order is found where it says that it begins, or when it is long enough and stands in the text only once.
+
+    Args:
+        text: what was cut.
+        pieces: what the splitter made of it.
+        stated: where each piece says that it begins, None where it does not. Splitters often say a wrong place, so it
+            counts only for a piece that is not found in order, and only when the piece stands there.
     """
     solid = _Solid(text)
     keys = ["".join(piece.split()) for piece in pieces]
@@ -51,8 +58,24 @@ def align(text: str, pieces: Sequence[str]) -> Alignment:
         spans.append(solid.span(at, at + len(key)) if at >= 0 else None)
         if at >= 0:
             start, end = at, max(end, at + len(key))
+    for i, (key, begin) in enumerate(zip(keys, stated or [None] * len(keys), strict=True)):
+        if not key or spans[i] is not None:
+            continue
+        is_there = begin is not None and text.startswith(pieces[i], begin)
+        spans[i] = _without_space(pieces[i], begin or 0) if is_there else _only_place(solid, key)
     unaligned = (i for i, key in enumerate(keys) if key and spans[i] is None)
     return Alignment(tuple(spans), tuple(unaligned))
+
+
+def _only_place(solid: "_Solid", key: str) -> Span | None:
+    """Where a piece stands that is not in its turn, without a guess."""
+    at = solid.text.find(key) if len(key) >= _SURE else -1
+    return solid.span(at, at + len(key)) if at >= 0 and solid.text.find(key, at + 1) < 0 else None
+
+
+def _without_space(piece: str, begin: int) -> Span:
+    start = begin + len(piece) - len(piece.lstrip())
+    return Span(start, begin + len(piece.rstrip()))
 
 
 class _Solid:

@@ -16,6 +16,8 @@ from typing import Any, ClassVar
 
 from faircut.chunkers.align import Alignment, align
 from faircut.chunkers.contract import Models
+from faircut.chunkers.foreign import METHODS, is_object, split_function, stated_start, text_of
+from faircut.chunkers.object_state import object_state
 from faircut.chunkers.user_code import code_hash
 from faircut.errors import ChunkingError, FaircutError, FaircutWarning, SpecError, nearest
 from faircut.records import Chunk, Document
@@ -23,7 +25,6 @@ from faircut.specs import Percentile, Registry, Size, Spec, Value, spec_text
 
 __all__ = ["PythonChunker"]
 
-_METHODS = ("split_text", "chunk", "chunks", "__call__")  # LangChain and LlamaIndex, chonkie, text-splitter, semchunk
 _SAID = 200  # characters of a foreign error that are repeated
 _FORM = "python:module:function, or python:module:factory(chunk_size=500)"
 
@@ -32,9 +33,9 @@ _FORM = "python:module:function, or python:module:factory(chunk_size=500)"
 class PythonChunker:
     """Any Python splitter: `python:module:function`, or with parameters `python:module:factory(chunk_size=500)`.
 
-    The target is a function from ``str`` to a list of ``str`` (or of objects with ``.text``, ``.page_content`` or
-    ``["text"]``), or a class or function that makes an object with ``split_text``, ``chunk``, ``chunks`` or
-    ``__call__``.
+    The target is a function from ``str`` to a list of ``str`` (or of objects with ``.text``, ``.page_content``,
+    ``.content`` or ``["text"]``), or a splitter object of LangChain, LlamaIndex, Haystack, chonkie, semchunk or
+    text-splitter (see ``foreign.py``), or a class or function that makes one.
     A function that wants a text besides the named parameters gets both at every call; any other is called once with
     them.
     The working directory is searched after all else, so a module beside the documents is found.
@@ -60,13 +61,15 @@ class PythonChunker:
             args = [_argument(value) for value in self.args]
             kwargs = {key: _argument(value) for key, value in self.kwargs}
             object.__setattr__(self, "_split", _splitter(self.target, found, args, kwargs))
-        object.__setattr__(self, "_fingerprint", code_hash(target.partition(":")[0] for target in _targets(self)))
+            state, modules = object_state(found) if is_object(found) else ("", frozenset())
+        named = {target.partition(":")[0] for target in _targets(self)}
+        object.__setattr__(self, "_fingerprint", code_hash(named | modules) + state)
 
     __str__ = spec_text
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the code behind the splitter and its parameters, as it was when this was built."""
+        """A hash of the code and the settings behind the splitter and its parameters, as of when this was built."""
         return self._fingerprint
 
     @classmethod
@@ -92,32 +95,33 @@ class PythonChunker:
             raise TypeError(f"a chunker takes a Document, found {type(document).__name__}")
         if not document.text or document.text.isspace():
             return []
-        pieces = self.pieces(document)
+        items = self._items(document)
+        pieces = [text_of(item) or "" for item in items]
         if not any(piece.strip() for piece in pieces):
             count = len(document.text)
             raise ChunkingError(f"{self} returned nothing for document {document.id!r} of {count} characters.")
-        alignment = align(document.text, pieces)
+        alignment = align(document.text, pieces, [stated_start(item) for item in items])
         self._report(document, pieces, alignment)
         spans = alignment.found
         return [Chunk(document.id, (span,), document.text[span.start : span.end]) for span in spans]
 
-    def pieces(self, document: Document) -> list[str]:
-        """The strings that the splitter makes of the document, as they are.
+    def _items(self, document: Document) -> list[Any]:
+        """What the splitter makes of the document, each a text or an object that has one.
 
         Raises:
-            ChunkingError: the splitter failed or returned something else than texts.
+            ChunkingError: the splitter failed or returned something else.
         """
         with _said_as(ChunkingError, f"{self} failed on document {document.id!r}"):
             result = self._split(document.text)
             items = list(result) if isinstance(result, Iterable) and not isinstance(result, (str, bytes)) else None
-            texts = None if items is None else [_text_of(item) for item in items]
-        if texts is None or None in texts:
-            odd = result if texts is None or items is None else items[texts.index(None)]
+            texts = [] if items is None else [text_of(item) for item in items]
+        if items is None or None in texts:
+            odd = result if items is None else items[texts.index(None)]
             raise ChunkingError(
-                f"{self} must return a list of texts (str, or objects with .text, .page_content or ['text']), "
-                f"found {type(odd).__name__}; a factory needs its parameters: {_FORM}."
+                f"{self} must return a list of texts (str, or objects with .text, .page_content, .content or "
+                f"['text']), found {type(odd).__name__}; a factory needs its parameters: {_FORM}."
             )
-        return [text for text in texts if text is not None]
+        return items
 
     def _report(self, document: Document, pieces: list[str], alignment: Alignment) -> None:
         missing = alignment.unaligned
@@ -213,16 +217,19 @@ def _splitter(target: str, found: Any, args: list[Any], kwargs: dict[str, Any]) 
     Raises:
         SpecError: it is none, or refuses the parameters.
     """
+    split = split_function(found) if is_object(found) and not (args or kwargs) else None
+    if split is not None and split is not found:
+        return split
     takes_text = not isinstance(found, type) and callable(found)
     if takes_text and not (args or kwargs) and _accepts(found, "", args, kwargs):
         return found  # type: ignore[no-any-return]
     if takes_text and (args or kwargs) and not _accepts(found, None, args, kwargs):
         return lambda text: found(text, *args, **kwargs)
     made = _make(target, found, args, kwargs) if callable(found) else found
-    for method in _METHODS:
-        if callable(getattr(made, method, None)) and not isinstance(made, type):
-            return getattr(made, method)  # type: ignore[no-any-return]
-    methods = ", ".join(_METHODS)
+    split = None if isinstance(made, type) else split_function(made)
+    if split is not None:
+        return split
+    methods = ", ".join(METHODS)
     raise SpecError(f"'python:{target}' gives {type(made).__name__}, which has none of {methods}; write {_FORM}.")
 
 
@@ -240,13 +247,3 @@ def _accepts(function: Callable[..., Any], text: str | None, args: list[Any], kw
 def _make(target: str, factory: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
     with _said_as(SpecError, f"'python:{target}' cannot be built"):
         return factory(*args, **kwargs)
-
-
-def _text_of(piece: Any) -> str | None:
-    """The text of what a splitter returned for one piece, None when it has none."""
-    if isinstance(piece, str):
-        return piece
-    if isinstance(piece, dict):
-        piece = piece.get("text")
-    text = piece if isinstance(piece, str) else getattr(piece, "text", getattr(piece, "page_content", None))
-    return text if isinstance(text, str) else None
