@@ -1,9 +1,9 @@
 """Statements written by a model: nothing of the text is lost, what is not in the sources does not stand, sizes hold."""
 
-import importlib.util
 import json
 import sys
 import types
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +22,7 @@ from faircut.chunkers.sources import Pack
 from faircut.documents.markdown import markdown_blocks
 from faircut.embedding import EMBEDDERS
 from faircut.errors import EmbeddingError, LlmError, SpecError
+from faircut.experiment.job import open_job
 from faircut.records import Document
 from faircut.specs import Size
 
@@ -328,43 +329,76 @@ def test_statements_of_the_trained_model_are_traced_to_their_sentences_by_their_
     assert aligned(PACK, known, statement, "en") == sources
 
 
+class Prompts(dict):
+    def to(self, device):
+        return self
+
+
 class StandIn:
-    """For the trained model, whose weights are gigabytes: one answer is cut off, the others are lists of statements."""
+    """For the trained model, whose weights are gigabytes: one answer is cut off, the others are lists of statements.
 
-    def __call__(self, prompt, **_):
-        return {"prompt": prompt}
+    With transformers and torch a real model is run in test_propositionizer_t5.py.
+    """
 
-    def from_pretrained(self, name):
+    device = "cpu"
+
+    def __call__(self, prompts, **_):
+        return Prompts(input_ids=prompts, attention_mask=None)
+
+    def from_pretrained(self, folder, **how):
+        assert how["trust_remote_code"] is False
         return self
 
-    def eval(self):
+    def itself(self, *_):
         return self
 
-    def generate(self, prompt, **_):
-        return [prompt]
+    float = eval = to = itself
 
-    def decode(self, prompt, **_):
-        content = prompt.partition("Content: ")[2]
-        if "27. They" in content:
-            return '["Ada Lovelace wro'
-        return json.dumps([content, "Martians came."])
+    def generate(self, prompts, **_):
+        return prompts
+
+    def batch_decode(self, prompts, **_):
+        return [self.answer(prompt.partition("Content: ")[2]) for prompt in prompts]
+
+    def answer(self, content):
+        return '["Ada Lovelace wro' if "27. They" in content else json.dumps([content, "Martians came."])
 
 
-def test_a_document_goes_through_the_trained_model_and_what_is_cut_off_in_halves(monkeypatch):
-    transformers = types.ModuleType("transformers")
+@pytest.fixture
+def trained(monkeypatch, tmp_path):
+    """The spec of the trained model, with something that stands in for it."""
+    transformers, torch = types.ModuleType("transformers"), types.ModuleType("torch")
     transformers.AutoTokenizer = transformers.AutoModelForSeq2SeqLM = StandIn()
+    torch.inference_mode, torch.cuda = nullcontext, types.SimpleNamespace(is_available=lambda: False)
     monkeypatch.setitem(sys.modules, "transformers", transformers)
-    monkeypatch.setitem(sys.modules, "torch", types.ModuleType("torch"))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    (tmp_path / "model.safetensors").touch()
+    return f'propositions(model="t5:{tmp_path.as_posix()}")'
+
+
+def test_a_document_goes_through_the_trained_model_and_what_is_cut_off_in_halves(trained):
     tally = Tally()
-    chunks = build('propositions(model="t5:stand-in")').chunk(Document("d", TEXT), models_of(None, tally=tally))
+    chunks = build(trained).chunk(Document("d", TEXT), models_of(None, tally=tally))
     assert " | ".join(chunk.text for chunk in chunks) == TEXT.replace(". ", ". | ")
     assert (tally.statements, tally.unfaithful, tally.fallbacks) == (6, 3, 0)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("transformers") is not None, reason="transformers is installed")
-def test_without_transformers_the_error_says_what_to_install():
-    with pytest.raises(LlmError, match=r"pip install .*transformers"):
-        build('propositions(model="t5:nobody/nothing")').chunk(Document("d", TEXT), models_of(None))
+def test_a_job_has_the_trained_model_in_memory_once_in_its_own_process(trained, tmp_path):
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for name in "ab":
+        (corpus / f"{name}.txt").write_text(f"{TEXT} {name}.")
+    with open_job(str(corpus), chunker=trained) as job:
+        assert [(outcome.state, outcome.chunks) for outcome in job.outcomes()] == [("cut", 3), ("cut", 3)]
+
+
+@pytest.mark.parametrize("missing", ["transformers", "torch"])
+def test_without_the_extra_the_error_names_what_to_install_before_anything_is_fetched(missing, monkeypatch):
+    monkeypatch.setitem(sys.modules, missing, None)
+    chunker = build('propositions(model="t5:nobody/nothing")')
+    for ask in (lambda: chunker.fingerprint, lambda: chunker.chunk(Document("d", TEXT), models_of(None))):
+        with pytest.raises(LlmError, match=r'pip install "faircut\[t5\]"'):
+            ask()
 
 
 # ---------------------------------------------------------------- real texts, a real model

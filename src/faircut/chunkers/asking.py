@@ -11,7 +11,9 @@ from faircut.chunkers.contract import Models, Tally
 from faircut.errors import LlmError
 from faircut.llm.contract import LanguageModel
 
-__all__ = ["language_model_for", "needs_language_model", "one_line", "rewrites", "shortened", "tally_of"]
+__all__ = [
+    "language_model_for", "loads_model", "needs_language_model", "one_line", "rewrites", "shortened", "tally_of",
+]  # fmt: skip
 
 _JOINERS = "\u200c\u200d"  # without them words of Persian and Hindi are others
 
@@ -19,6 +21,11 @@ _JOINERS = "\u200c\u200d"  # without them words of Persian and Hindi are others
 def needs_language_model(chunker: Any) -> bool:
     """Whether a chunker, or one inside it, asks a language model of ``Models``."""
     return any(getattr(part, "needs_language_model", False) for part in _parts(chunker))
+
+
+def loads_model(chunker: Any) -> bool:
+    """Whether a chunker, or one inside it, runs a large model here, which should be in memory once."""
+    return any(getattr(part, "loads_model", False) for part in _parts(chunker))
 
 
 def rewrites(chunker: Any) -> bool:

@@ -41,7 +41,8 @@ class Propositions:
     ``max`` give way to their sources. Sentences that no statement cites, tables and code stand for themselves. So
     nothing of the text is lost. A heading belongs to the sentence after it.
 
-    ``model``: none asks the language model of ``Models``; ``"t5:NAME"`` runs a propositionizer of that name here.
+    ``model``: none asks the language model of ``Models``; ``"t5:NAME"`` runs a propositionizer of that name or folder
+    here (extra t5).
 
     Raises:
         SpecError: a size or number below 1, or a ``model`` that is none of the two.
@@ -49,7 +50,6 @@ class Propositions:
 
     name: ClassVar[str] = "propositions"
     rewrites: ClassVar[bool] = True
-    fingerprint: ClassVar[str] = PROMPT
 
     max: Size = Size(512, "t")
     pack: int = 100
@@ -64,6 +64,16 @@ class Propositions:
     def needs_language_model(self) -> bool:
         """Whether a language model of ``Models`` is asked."""
         return self.model is None
+
+    @property
+    def loads_model(self) -> bool:
+        """Whether a propositionizer runs here."""
+        return self.model is not None
+
+    @property
+    def fingerprint(self) -> str:
+        """How it is asked; of a T5 model also its files. Raises LlmError when they are not there."""
+        return _fingerprint(self.model)
 
     def chunk(self, document: Document, models: Models) -> list[Chunk]:
         """The statements in the order of their sources; see ``Chunker``. Text and spans differ.
@@ -88,7 +98,6 @@ class PropositionParagraph:
 
     name: ClassVar[str] = "proposition_paragraph"
     rewrites: ClassVar[bool] = True
-    fingerprint: ClassVar[str] = PROMPT
 
     max: Size = Size(500, "c")
     pack: int = 100
@@ -103,6 +112,16 @@ class PropositionParagraph:
     def needs_language_model(self) -> bool:
         """Whether a language model of ``Models`` is asked."""
         return self.model is None
+
+    @property
+    def loads_model(self) -> bool:
+        """Whether a propositionizer runs here."""
+        return self.model is not None
+
+    @property
+    def fingerprint(self) -> str:
+        """How it is asked; of a T5 model also its files. Raises LlmError when they are not there."""
+        return _fingerprint(self.model)
 
     def chunk(self, document: Document, models: Models) -> list[Chunk]:
         """Groups of statements in the order of their sources; see ``Chunker``. Raises as ``propositions``."""
@@ -125,7 +144,6 @@ class PropositionSemantic:
 
     name: ClassVar[str] = "proposition_semantic"
     rewrites: ClassVar[bool] = True
-    fingerprint: ClassVar[str] = PROMPT
 
     threshold: float | Percentile | CutRule = Percentile(85)
     max: Size = Size(512, "t")
@@ -142,6 +160,16 @@ class PropositionSemantic:
     def needs_language_model(self) -> bool:
         """Whether a language model of ``Models`` is asked."""
         return self.model is None
+
+    @property
+    def loads_model(self) -> bool:
+        """Whether a propositionizer runs here."""
+        return self.model is not None
+
+    @property
+    def fingerprint(self) -> str:
+        """How it is asked; of a T5 model also its files. Raises LlmError when they are not there."""
+        return _fingerprint(self.model)
 
     def chunk(self, document: Document, models: Models) -> list[Chunk]:
         """Groups of statements in the order of their sources; see ``Chunker``. Raises as ``propositions``.
@@ -213,6 +241,14 @@ def _writer(chunker: _Rewriter, document: Document, models: Models) -> Writer:
     from faircut.chunkers.propositionizer import t5_writer
 
     return t5_writer(chunker.model.removeprefix(f"{_T5}:"), _language(document))
+
+
+def _fingerprint(model: str | None) -> str:
+    if model is None:
+        return PROMPT
+    from faircut.chunkers.propositionizer import t5_fingerprint
+
+    return t5_fingerprint(model.removeprefix(f"{_T5}:"))
 
 
 def _language(document: Document) -> str | None:

@@ -4,7 +4,7 @@ The prefixes of known models are left to ``prefixes.py``, remembering vectors to
 model when it is first used, and not at all where a folder is named.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from faircut.embedding.checks import checked_texts, checked_vectors, encodable, report_overlong, unit_rows
+from faircut.embedding.batches import BATCH_TOKENS, embed_in_batches
+from faircut.embedding.checks import checked_texts, unit_rows
 from faircut.embedding.contract import Progress, Role, Vectors
-from faircut.embedding.own_tokenizer import by_length, counter_of, lengths_of, untruncated
+from faircut.embedding.own_tokenizer import counter_of, untruncated
 from faircut.embedding.prefixes import stated_prefix
 from faircut.embedding.weights import file_hash
 from faircut.errors import EmbeddingError, SpecError
@@ -24,13 +25,12 @@ from faircut.text.contract import TokenCounter
 
 __all__ = ["FastEmbed"]
 
-_BATCH_TOKENS = 4096
 _PROBE = ("one two three four five", "six seven eight nine ten", "red green blue black white")
 
 
 @dataclass(frozen=True)
 class FastEmbed:
-    """Any text model of fastembed by its name (extra), on onnxruntime, with the prefixes that it was trained with.
+    """Any text model of fastembed by its name (extra fastembed), on onnxruntime, with its own prefixes.
 
     Args:
         model: a name that the library knows, such as ``BAAI/bge-small-en-v1.5``; it is fetched on first use.
@@ -89,22 +89,8 @@ class FastEmbed:
             TypeError: ``texts`` is not a sequence of strings.
             EmbeddingError: the extra or the model is missing, the model failed or gave a vector that is not finite.
         """
-        listed = checked_texts(texts)
-        loaded = self._loaded
-        places = {text: place for place, text in enumerate(dict.fromkeys(listed))}
-        rows = np.array([places[text] for text in listed], dtype=np.intp)
-        prepared = [encodable(self.prefix(role) + text) for text in places]
-        lengths = lengths_of(loaded.tokenizer, prepared)
-        report_overlong([lengths[row] for row in rows], loaded.max_tokens, str(self))
-        vectors = np.empty((len(prepared), loaded.dimensions), dtype=np.float32)
-        done, shares = 0, np.bincount(rows, minlength=len(prepared))
-        for batch in loaded.batches(lengths):
-            part = loaded.encode([prepared[place] for place in batch])
-            vectors[batch] = checked_vectors(part, len(batch), loaded.dimensions, str(self))
-            done += int(shares[batch].sum())
-            if progress:
-                progress(done, len(listed))
-        return vectors.take(rows, axis=0)
+        listed = checked_texts(texts)  # before a model is loaded
+        return embed_in_batches(listed, self._loaded, self.prefix(role), name=str(self), progress=progress)
 
     @property
     def _loaded(self) -> "_Loaded":
@@ -119,17 +105,11 @@ class _Loaded:
     tokenizer: Any
     max_tokens: int
     hash: str
-    rows_are_independent: bool
+    batch_tokens: int
 
     @property
     def dimensions(self) -> int:
         return int(self.model.embedding_size)
-
-    def batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
-        """Places of texts of one length; one by one where a text's vector depends on its batch (int8 models)."""
-        for length, places in by_length(lengths, self.max_tokens):
-            size = max(1, _BATCH_TOKENS // max(1, length)) if self.rows_are_independent else 1
-            yield from (places[start : start + size] for start in range(0, len(places), size))
 
     def encode(self, texts: list[str]) -> Vectors:
         """Unit vectors of texts of equal length."""
@@ -162,7 +142,7 @@ def _load(name: str, folder: str | None) -> _Loaded:
         reason = str(error).strip().split("\n")[0]
         raise EmbeddingError(f"fastembed cannot load {name!r}: {reason}") from error
     digest = sha256(own.to_str().encode() + "".join(map(file_hash, files)).encode()).hexdigest()[:16]
-    return _Loaded(model, untruncated(own), limit, digest, _rows_are_independent(model))
+    return _Loaded(model, untruncated(own), limit, digest, BATCH_TOKENS if _rows_are_independent(model) else 0)
 
 
 def _rows_are_independent(model: Any) -> bool:

@@ -40,7 +40,7 @@ _TOKENIZED_TOGETHER = 1024  # the tokenizer's own objects are large: 100,000 tex
 
 @dataclass(frozen=True)
 class Minilm:
-    """all-MiniLM-L6-v2, 384 dimensions, English, runs offline on the CPU.
+    """all-MiniLM-L6-v2, 384 dimensions, English, runs offline on the CPU (runtime=openvino: extra openvino).
 
     Wang et al. 2020 (MiniLM), trained by sentence-transformers; mean of the token vectors, unit length, no prefixes.
 

@@ -30,7 +30,7 @@ _NO_LIMIT = 1_000_000  # tokens, for a model that says it has none
 
 @dataclass(frozen=True)
 class Model2Vec:
-    """Any model2vec model by its name or folder (extra): static token vectors, very fast, without context.
+    """Any model2vec model by its name or folder (extra model2vec): static token vectors, fast, without context.
 
     Tulkens and van Dongen 2024 (Model2Vec). No special tokens, no prefixes.
 

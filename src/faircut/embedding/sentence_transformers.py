@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from faircut.embedding.checks import checked_texts, checked_vectors, encodable, report_overlong, unit_rows
+from faircut.embedding.batches import BATCH_TOKENS, embed_in_batches
+from faircut.embedding.checks import checked_texts, unit_rows
 from faircut.embedding.contract import Progress, Role, Vectors
-from faircut.embedding.own_tokenizer import by_length, counter_of, lengths_of, untruncated
+from faircut.embedding.own_tokenizer import counter_of, untruncated
 from faircut.embedding.prefixes import PRESETS, stated_prefix
 from faircut.errors import EmbeddingError, SpecError
 from faircut.specs import spec_text
@@ -22,7 +23,6 @@ from faircut.text.contract import TokenCounter
 
 __all__ = ["PRESETS", "SentenceTransformers"]
 
-_BATCH_TOKENS = 4096
 _OWN_PROMPTS: dict[Role, tuple[str, ...]] = {
     "query": ("query",),
     "passage": ("document", "passage", "corpus"),
@@ -33,7 +33,7 @@ _OWN_PROMPTS: dict[Role, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class SentenceTransformers:
-    """Any sentence-transformers model by its id or folder (extra), with the prefixes that it was trained with.
+    """Any model by its id or folder (extra sentence-transformers), with the prefixes that it was trained with.
 
     Args:
         model: an id such as ``intfloat/e5-small-v2`` (fetched by that library on first use) or a folder.
@@ -98,24 +98,8 @@ class SentenceTransformers:
             TypeError: ``texts`` is not a sequence of strings.
             EmbeddingError: the extra or the model is missing, the model failed or gave a vector that is not finite.
         """
-        listed = checked_texts(texts)
-        loaded = self._loaded
-        if not listed:
-            return np.zeros((0, loaded.dimensions), dtype=np.float32)
-        places = {text: place for place, text in enumerate(dict.fromkeys(listed))}
-        rows = np.array([places[text] for text in listed])
-        prepared = [encodable(self.prefix(role) + text) for text in places]
-        lengths = lengths_of(loaded.tokenizer, prepared)
-        report_overlong([lengths[row] for row in rows], loaded.max_tokens, str(self))
-        vectors = np.empty((len(prepared), loaded.dimensions), dtype=np.float32)
-        done, shares = 0, np.bincount(rows)
-        for length, batch in by_length(lengths, loaded.max_tokens):
-            part = loaded.encode([prepared[place] for place in batch], length)
-            vectors[batch] = checked_vectors(part, len(batch), loaded.dimensions, str(self))
-            done += int(shares[batch].sum())
-            if progress:
-                progress(done, len(listed))
-        return vectors.take(rows, axis=0)
+        listed = checked_texts(texts)  # before a model is loaded
+        return embed_in_batches(listed, self._loaded, self.prefix(role), name=str(self), progress=progress)
 
     @property
     def _loaded(self) -> "_Loaded":
@@ -136,11 +120,15 @@ class _Loaded:
     def special_tokens(self) -> int:
         return int(self.tokenizer.num_special_tokens_to_add(False))
 
-    def encode(self, texts: list[str], length: int) -> Vectors:
+    @property
+    def batch_tokens(self) -> int:
+        return BATCH_TOKENS
+
+    def encode(self, texts: list[str]) -> Vectors:
         """Unit vectors of texts of equal length. The empty prompt keeps the model's default prompt away."""
-        size = max(1, _BATCH_TOKENS // max(1, length))
+        how = {"batch_size": len(texts), "prompt": "", "convert_to_numpy": True, "show_progress_bar": False}
         try:
-            raw = self.model.encode(texts, batch_size=size, prompt="", convert_to_numpy=True, show_progress_bar=False)
+            raw = self.model.encode(texts, **how)
         except RuntimeError as error:  # torch's class for all that goes wrong while it runs: memory, devices, shapes
             raise EmbeddingError(f"sentence-transformers failed on {len(texts)} texts: {error}.") from error
         return unit_rows(np.asarray(raw))
@@ -155,6 +143,7 @@ def _load(model_id: str, max_seq_length: int | None) -> _Loaded:
             'this embedder needs an extra; run: pip install "faircut[sentence-transformers]"'
         ) from error
     try:
+        # Weights are taken as safetensors where the model has them; of others torch reads only arrays (weights_only).
         model = SentenceTransformer(model_id, trust_remote_code=False)
     except Exception as error:  # the hub, the file system and torch raise classes of many libraries here
         reason = str(error).strip().split("\n")[0]

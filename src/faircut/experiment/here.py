@@ -1,7 +1,8 @@
 """A pool of one in this process: sources of documents in, events out, as ``pool.py`` has them.
 
 For chunkers that ask a language model: its budget, its cache and its connections are one object, which no two processes
-can share. They wait more than they compute, so other processes would be of little use.
+can share. They wait more than they compute, so other processes would be of little use. And for those that run a large
+model, which has place in memory once.
 """
 
 import warnings
@@ -11,6 +12,7 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 from faircut.chunkers.ahead import CHARACTERS_AHEAD, DOCUMENTS_AHEAD, asked_ahead
+from faircut.chunkers.asking import needs_language_model
 from faircut.chunkers.contract import Chunker, Models
 from faircut.documents.reading import read_source
 from faircut.documents.sources import Source
@@ -65,6 +67,9 @@ class Here:
 
     def _ask(self) -> None:
         """Ask about as many of the waiting documents as go together."""
+        if not needs_language_model(self._chunker):
+            self._ready.append(self._waiting.popleft())
+            return
         documents: list[Document] = []
         while self._waiting and sum(len(document.text) for document in documents) < CHARACTERS_AHEAD:
             given = self._waiting.popleft()
