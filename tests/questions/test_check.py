@@ -58,7 +58,7 @@ def test_words_duplicates_and_dangling_references_are_told_with_their_lines():
     assert [kind for kind, _ in kinds] == ["near-duplicate", "dangling reference", "dangling reference", "word overlap"]
     assert kinds[0][1].startswith("q.jsonl:3: nearly the same question as q.jsonl:2; ")
     assert "what 'this section' means" in kinds[1][1]
-    assert kinds[3][1].startswith("q.jsonl:1: 100% of the question's words")
+    assert kinds[3][1].startswith("q.jsonl:1: 100 % of the question's words")
     assert {kind for kind, _ in kinds} <= set(KINDS)
     assert len(found(Question("1", "Do boats moor?", (at(TEXT[:52]),)), max_overlap=1.0)) == 1
 

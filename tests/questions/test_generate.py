@@ -1,13 +1,16 @@
 """Questions made by a model: evidence is in the text or the question is refused, and every refusal is counted."""
 
 import json
+from collections import Counter
 
 import pytest
-from scripted import Scripted, from_list, question_of, text_of
+from scripted import Scripted, from_list, kind_of, question_of, text_of
 
 from faircut.embedding import EMBEDDERS
 from faircut.errors import QuestionError
 from faircut.llm import Answer, BudgetReached
+from faircut.llm.contract import Failure
+from faircut.llm.faults import LlmStopped
 from faircut.questions import read_questions
 from faircut.questions.generate import REASONS, Settings, generate, planned_requests
 from faircut.questions.made import write_made
@@ -22,6 +25,7 @@ FACTS = [
     ("Forty books may be borrowed at a time.", "What is the lending limit?"),
     ("Maps can be copied in the reading room for two crowns.", "What does a duplicate of a chart cost?"),
 ]
+NOT_ASKED = Answer(failure=Failure("not_asked", "the budget is reached"))
 FILLER = " ".join(f"Nothing of interest happened on day {n} of the calm season." for n in range(8))
 
 
@@ -172,13 +176,83 @@ def test_a_stop_keeps_the_rounds_that_are_through():
     class Stopping(Scripted):
         def complete(self, requests, *, progress=None):
             if self.asked["ask"] > 4:
-                raise BudgetReached("the budget is reached", tuple(Answer() for _ in requests))
+                raise BudgetReached("the budget is reached", (NOT_ASKED,) * len(requests))
             return super().complete(requests)
 
     found = made(Stopping(ask=from_list(FACTS[:2])), count=3)
     assert isinstance(found.stopped, BudgetReached)
     assert 0 < len(found.made) <= 2
     assert found.windows == found.refused.total() + len(found.made)
+
+
+class Limited(Scripted):
+    """Answers so many prompts, those that it has answered before for nothing; then its budget is spent."""
+
+    def __init__(self, budget, known=(), **answers):
+        super().__init__(**answers)
+        self.budget, self.known = budget, set(known)
+
+    def complete(self, requests, *, progress=None):
+        answers = []
+        for request in requests:
+            prompt = request.messages[-1].content
+            if prompt not in self.known and self.budget == 0:
+                answers.append(NOT_ASKED)
+                continue
+            self.budget -= prompt not in self.known
+            self.known.add(prompt)
+            answers.append(self.answer(request))
+        if NOT_ASKED in answers:
+            raise BudgetReached("the budget is reached", tuple(answers))
+        return answers
+
+
+def test_what_is_judged_when_the_budget_ends_is_in_the_output_and_nothing_unjudged_is():
+    whole = made(Scripted(ask=from_list(FACTS[:3])), count=3)
+    texts = {one.question.text for one in whole.made}
+    seen = []
+    for budget in range(40):
+        model = Limited(budget, ask=from_list(FACTS[:3]))
+        found = made(model, count=3)
+        kept = [one.question.text for one in found.made]
+        assert set(kept) <= texts
+        blind = [prompt for prompt in model.prompts if kind_of(prompt) == "blind"]
+        assert len(kept) <= len(blind)  # each was asked without the text before it was kept
+        assert found.windows == found.refused.total() + len(kept)
+        assert (found.stopped is None) == (found.begun == 0)
+        seen.append(len(kept))
+    assert seen == sorted(seen)
+    assert set(seen) == {0, 1, 2, 3}  # not all or nothing
+
+
+def test_a_stopped_run_goes_on_to_the_same_questions_without_asking_twice():
+    whole = made(Scripted(ask=from_list(FACTS[:3])), count=3)
+    known, spent = set(), Counter()
+    for _ in range(60):
+        model = Limited(3, known, ask=from_list(FACTS[:3]))
+        before = set(known)
+        found = made(model, count=3)
+        known = model.known
+        spent.update(known - before)
+        if found.stopped is None:
+            break
+    assert found.made == whole.made
+    assert set(spent.values()) == {1}
+
+
+def test_a_server_that_is_gone_is_not_asked_again_in_the_steps_that_are_left():
+    class Gone(Scripted):
+        calls = 0
+
+        def complete(self, requests, *, progress=None):
+            self.calls += 1
+            raise LlmStopped("the server is gone", (NOT_ASKED,) * len(requests))
+
+    model = Gone(ask=from_list(FACTS))
+    found = made(model, count=3)
+    assert model.calls == 1
+    assert (found.made, found.windows) == ([], 0)
+    assert found.begun > 0
 
 
 def test_a_dry_run_has_a_request_for_every_window_and_two_that_judge():

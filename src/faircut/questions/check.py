@@ -12,6 +12,7 @@ from faircut.questions.document_level import is_document_level
 from faircut.questions.filters import MAX_OVERLAP, near_duplicates, word_overlap
 from faircut.questions.locate import find_everywhere, is_telling
 from faircut.records import Document, Evidence, Question
+from faircut.text.percent import percent
 
 __all__ = ["KINDS", "Finding", "Placed", "find_problems"]
 

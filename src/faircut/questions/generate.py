@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from faircut.errors import QuestionError
 from faircut.llm.contract import Answer, LanguageModel, Request
-from faircut.llm.faults import LlmStopped
+from faircut.llm.faults import BudgetReached, LlmStopped
 from faircut.questions.dangling import dangling_reference
 from faircut.questions.filters import MAX_OVERLAP, NearDuplicates, is_answered, word_overlap
 from faircut.questions.locate import find_everywhere, is_telling, locate_quotes
@@ -39,7 +39,7 @@ REASONS = {
 }
 """Why a window gave no question, in the order in which it is found out."""
 
-_ROUND = 48  # windows of a round at most: what a stopped run keeps in hand is small
+_ROUND = 16  # windows of a round at most: what a stop finds begun, paid for and not yet judged is small
 _SPARE = 1.3  # windows drawn for each question that is still missing
 _MOST_COPIES = 10  # places of one text: beyond, not all of them can be listed
 _WINDOWS_EACH = 8  # windows for a question wanted, after which a run ends with fewer
@@ -127,6 +127,7 @@ class Generated:
         reworded: questions that were reworded once and kept.
         with_alternatives: questions with several places as alternatives.
         stopped: why nothing more could be asked (budget, server); None where the run came to its end.
+        begun: windows that a stop found half judged; their answers are kept, and the next run goes on with them.
     """
 
     made: list[MadeQuestion] = field(default_factory=list)
@@ -135,6 +136,7 @@ class Generated:
     reworded: int = 0
     with_alternatives: int = 0
     stopped: LlmStopped | None = None
+    begun: int = 0
 
 
 def generate(
@@ -161,14 +163,14 @@ def generate(
     run = _Run(model, documents, settings, places, advance)
     drafts = _drafts(documents, settings)
     found = run.found
-    try:
-        while len(found.made) < settings.count and found.windows < _WINDOWS_EACH * settings.count:
-            missing = settings.count - len(found.made)
-            rest = _WINDOWS_EACH * settings.count - found.windows
-            run.round(list(islice(drafts, min(_ROUND, rest, int(missing * _SPARE) + 1))))
-            advance("questions made", len(found.made), settings.count)
-    except LlmStopped as stop:
-        found.stopped = stop
+    while not found.stopped and len(found.made) < settings.count and found.windows < _WINDOWS_EACH * settings.count:
+        missing = settings.count - len(found.made)
+        rest = _WINDOWS_EACH * settings.count - found.windows
+        run.round(list(islice(drafts, min(_ROUND, rest, int(missing * _SPARE) + 1))))
+        advance("questions made", len(found.made), settings.count)
+    if found.stopped and len(found.made) == settings.count:  # it stopped what was not needed
+        found.refused["not needed"] += found.begun
+        found.windows, found.begun, found.stopped = found.windows + found.begun, 0, None
     return found
 
 
@@ -217,16 +219,27 @@ class _Run:
     refused: Counter[str] = field(default_factory=Counter)
 
     def round(self, drafts: Sequence[Draft]) -> None:
-        """Take windows through all steps. What a stop interrupts does not count."""
+        """Take windows through all steps. After a stop, those go on that need nothing more, or have it in the cache."""
         self.refused = Counter()
+        before = len(self.found.made)
         worded = self._not_repeated(self._reworded(self._written(drafts)))
         for draft in self._unanswered(self._alone(worded)):
             self._keep(draft)
-        self.found.windows += len(drafts)
+        judged = self.refused.total() + len(self.found.made) - before
+        self.found.windows += judged
+        self.found.begun += len(drafts) - judged
         self.found.refused += self.refused
 
-    def _ask(self, what: str, requests: Sequence[Request]) -> list[Answer]:
-        return self.model.complete(requests, progress=lambda done, total: self.advance(what, done, total))
+    def _ask(self, what: str, requests: Sequence[Request]) -> list[Answer | None]:
+        """The answers; None for what was not asked because of a stop. A gone server is not asked a second time."""
+        if self.found.stopped and not isinstance(self.found.stopped, BudgetReached):
+            return [None] * len(requests)
+        try:
+            answers = self.model.complete(requests, progress=lambda done, total: self.advance(what, done, total))
+        except LlmStopped as stop:
+            self.found.stopped = stop
+            return [_asked(answer) for answer in stop.answers] or [None] * len(requests)
+        return list(answers)
 
     def _refuse(self, reason: str) -> None:
         self.refused[reason] += 1
@@ -237,6 +250,8 @@ class _Run:
         answers = self._ask("windows asked about", [_first(draft, self.settings) for draft in drafts])
         kept = []
         for draft, answer in zip(drafts, answers, strict=True):
+            if answer is None:
+                continue
             written = self._located(draft, answer)
             if isinstance(written, Draft):
                 kept.append(written)
@@ -271,7 +286,9 @@ class _Run:
     def _is_close(self, draft: Draft) -> bool:
         return word_overlap(draft.text, draft.quotes) > self.settings.max_overlap
 
-    def _mended(self, draft: Draft, answer: Answer) -> Draft | None:
+    def _mended(self, draft: Draft, answer: Answer | None) -> Draft | None:
+        if answer is None:
+            return None
         text = _one_line(answer.parsed["question"]) if answer.ok else ""
         again = replace(draft, text=text or draft.text, reworded=True)
         if self._is_close(again):
@@ -298,6 +315,8 @@ class _Run:
         answers = dict(zip(judged, self._ask("other places judged", requests), strict=True))
         kept = []
         for n, draft in enumerate(drafts):
+            if n in answers and answers[n] is None:
+                continue
             others = copies[n] + (self._quoted(near[n], answers[n]) if n in answers else [])
             unlisted = self.settings.several == "drop" or len(draft.spans) > 1 or len(copies[n]) >= _MOST_COPIES - 1
             if others and unlisted:
@@ -320,10 +339,10 @@ class _Run:
         texts = [self.documents[p.document_id].text[p.span.start : p.span.end] for p in passages]
         return [Passage(number, text) for number, text in enumerate(texts, start=1)]
 
-    def _quoted(self, passages: Sequence[Evidence], answer: Answer) -> list[Evidence]:
+    def _quoted(self, passages: Sequence[Evidence], answer: Answer | None) -> list[Evidence]:
         """The places that the model quoted from the passages; what is not in them does not count."""
         found: list[Evidence] = []
-        for place in answer.parsed["places"] if answer.ok else ():
+        for place in answer.parsed["places"] if answer and answer.ok else ():
             if 1 <= place["passage"] <= len(passages) and place["quote"].strip():
                 passage = passages[place["passage"] - 1]
                 spans = locate_quotes(self.documents[passage.document_id].text, passage.span, [place["quote"]]) or ()
@@ -337,6 +356,8 @@ class _Run:
         answers = self._ask("asked without the text", [without_text(draft.text) for draft in drafts])
         kept = []
         for draft, answer in zip(drafts, answers, strict=True):
+            if answer is None:
+                continue
             if answer.ok and is_answered(draft.text, answer.parsed["answer"], draft.quotes):
                 self._refuse("answerable without the text")
             else:
@@ -358,6 +379,11 @@ def _made(draft: Draft, model: str) -> MadeQuestion:
     question = Question(question_id(draft.text, evidence), draft.text, evidence, match)
     about: dict[str, Any] = {"made_by": "model", "model": model, "style": draft.style}
     return MadeQuestion(question, about | ({"reworded": True} if draft.reworded else {}))
+
+
+def _asked(answer: Answer) -> Answer | None:
+    """The answer, or None when a stop came before its request."""
+    return None if answer.failure is not None and answer.failure.kind == "not_asked" else answer
 
 
 def _one_line(text: str) -> str:

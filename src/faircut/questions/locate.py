@@ -6,7 +6,7 @@ meaning. Whether one of several places is meant is left to the callers.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 from unicodedata import normalize
@@ -14,7 +14,10 @@ from unicodedata import normalize
 from faircut.records import Document, Evidence, Span
 from faircut.text.sentences import sentence_spans
 
-__all__ = ["LooseText", "find_everywhere", "find_loosely", "find_quote", "is_telling", "locate_quotes", "merged"]
+__all__ = [
+    "LooseText", "find_chunks_everywhere", "find_everywhere", "find_loosely", "find_quote", "is_telling",
+    "locate_quotes", "merged",
+]  # fmt: skip
 
 
 def find_quote(text: str, quote: str, limit: int = 6) -> list[Span]:
@@ -78,6 +81,11 @@ class LooseText:
             places.append(self.span(first, len(wanted)))
             at = self._joined.find(needle, at + 1)
         return places
+
+    def is_plain(self, at: int) -> bool:
+        """Whether a token is as long as in the text, so that a part of it can be placed."""
+        start, end = self.spans[at]
+        return int(end - start) == len(self.tokens[at])
 
     def span(self, first: int, count: int) -> Span:
         """Where ``count`` tokens from the given one on are."""
@@ -169,6 +177,9 @@ def is_telling(quote: str) -> bool:
     return len(quote.strip()) >= _TELLING_CHARACTERS and len(loose_tokens(quote)) >= _TELLING_TOKENS
 
 
+_Place = Callable[[int, LooseText, int, int], Span | None]
+"""The span of what is sought under a number, from its tokens' position and count; None where it does not fit there."""
+
 _Wanted = dict[tuple[str, ...], dict[int, dict[tuple[str, ...], list[int]]]]
 
 
@@ -182,24 +193,57 @@ def find_everywhere(
         quotes: looked for with spacing and quotation marks forgiven.
         limit: places of each.
     """
-    found: list[list[Evidence]] = [[] for _ in quotes]
-    wanted, lengths = _wanted(quotes)
-    if not wanted:
-        return found
-    for document in documents.values():
+    sought = [tuple(loose_tokens(quote)) for quote in quotes]
+    return _scanned(documents, sought, limit, lambda _number, loose, at, length: loose.span(at, length))
+
+
+def find_chunks_everywhere(
+    documents: Mapping[str, Document], quotes: Sequence[str], *, limit: int = 6
+) -> list[list[Evidence]]:
+    """As ``find_everywhere``, and quotes that are nowhere so may begin or end inside a word, as other tools' chunks do.
+
+    All between their first and last word must be there and be long enough to mean one place; of those two, the end of
+    the word before and the beginning of the word after.
+    """
+    whole = [tuple(loose_tokens(quote)) for quote in quotes]
+    inner = [tokens[1:-1] if len(tokens) >= _KEY + 2 else () for tokens in whole]
+
+    def place(number: int, loose: LooseText, at: int, length: int) -> Span | None:
+        if number < len(whole):
+            return loose.span(at, length)
+        first, last, end = whole[number - len(whole)][0], whole[number - len(whole)][-1], at + length
+        if not (at and end < len(loose.tokens) and loose.is_plain(at - 1) and loose.is_plain(end)):
+            return None
+        if not (loose.tokens[at - 1].endswith(first) and loose.tokens[end].startswith(last)):
+            return None
+        return Span(loose.spans[at - 1][1] - len(first), loose.spans[end][0] + len(last))
+
+    found = _scanned(documents, [*whole, *inner], limit, place)
+    return [own or cut for own, cut in zip(found[: len(whole)], found[len(whole) :], strict=True)]
+
+
+def _scanned(
+    documents: Mapping[str, Document], sought: Sequence[tuple[str, ...]], limit: int, place: _Place
+) -> list[list[Evidence]]:
+    """One pass over the documents for all runs of tokens."""
+    found: list[list[Evidence]] = [[] for _ in sought]
+    wanted, lengths = _wanted(sought)
+    for document in documents.values() if wanted else ():
         loose = LooseText(document.text)
         for at, token in enumerate(loose.tokens):
             for length in lengths.get(token, ()):
-                _note(found, wanted.get(tuple(loose.tokens[at : at + length])), loose, at, document.id, limit)
+                candidates = wanted.get(tuple(loose.tokens[at : at + length]))
+                for number, span in _spans(candidates, loose, at, place):
+                    if len(found[number]) < limit:
+                        found[number].append(Evidence(document.id, span))
     return found
 
 
-def _wanted(quotes: Sequence[str]) -> tuple[_Wanted, dict[str, set[int]]]:
-    """Quotes by their first tokens, then by length; and the lengths of those beginnings by first token."""
+def _wanted(sought: Sequence[tuple[str, ...]]) -> tuple[_Wanted, dict[str, set[int]]]:
+    """Runs of tokens by their beginning, then by length; and the lengths of those beginnings by first token."""
     wanted: _Wanted = {}
     lengths: dict[str, set[int]] = {}
-    for number, quote in enumerate(quotes):
-        tokens = tuple(loose_tokens(quote))
+    for number, tokens in enumerate(sought):
         if any(map(_has_word, tokens)):
             key = tokens[:_KEY]
             lengths.setdefault(key[0], set()).add(len(key))
@@ -207,15 +251,10 @@ def _wanted(quotes: Sequence[str]) -> tuple[_Wanted, dict[str, set[int]]]:
     return wanted, lengths
 
 
-def _note(
-    found: list[list[Evidence]],
-    candidates: dict[int, dict[tuple[str, ...], list[int]]] | None,
-    loose: LooseText,
-    at: int,
-    document: str,
-    limit: int,
-) -> None:
+def _spans(
+    candidates: dict[int, dict[tuple[str, ...], list[int]]] | None, loose: LooseText, at: int, place: _Place
+) -> Iterator[tuple[int, Span]]:
     for length, quotes in (candidates or {}).items():
         for number in quotes.get(tuple(loose.tokens[at : at + length]), ()):
-            if len(found[number]) < limit:
-                found[number].append(Evidence(document, loose.span(at, length)))
+            if (span := place(number, loose, at, length)) is not None:
+                yield number, span

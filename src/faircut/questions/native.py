@@ -6,10 +6,11 @@ error tells them. Nothing is searched.
 """
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeGuard, cast
 
 from faircut.documents.jsonl import LineError, numbered_lines, parse_object, write_lines
@@ -19,7 +20,7 @@ from faircut.questions.document_level import WholeDocument
 from faircut.questions.locate import find_loosely, find_quote
 from faircut.records import Document, Evidence, Question, Span
 
-__all__ = ["SMOKE_TEST", "question_object", "read_questions", "write_questions"]
+__all__ = ["SMOKE_TEST", "about_smoke_tests", "question_object", "read_questions", "write_questions"]
 
 SMOKE_TEST = "smoke test"
 """The ``label`` of questions that were made without a model or a person."""
@@ -34,6 +35,7 @@ def read_questions(
     shown: int = 20,
     unread: Collection[str] = (),
     on_left_out: Callable[[str], None] | None = None,
+    on_smoke_test: Callable[[str], None] | None = None,
 ) -> list[Question]:
     """All questions of a file, in its order.
 
@@ -43,6 +45,7 @@ def read_questions(
         shown: problems that the error lists; the others are counted.
         unread: ids of documents that could not be read: questions with evidence in them are left out.
         on_left_out: called with the id of each question that is left out for that.
+        on_smoke_test: called with the id of each question that has the label of a smoke test.
 
     Warns:
         FaircutWarning: blank evidence beside other evidence of the same question was left out; says where. Questions
@@ -53,13 +56,15 @@ def read_questions(
             documents: each problem with its line, what was found and what to do.
     """
     _check_is_json_lines(Path(path))
-    check = _Check(Path(path), documents, shown, frozenset(unread), on_left_out or (lambda _id: None))
+    check = _Check(Path(path), documents, shown, frozenset(unread), on_left_out or _unheard)
     questions = list(check.questions())
     check.raise_if_any()
     if check.blank:
         warnings.warn(_about_blank(check.blank), FaircutWarning, stacklevel=2)
     if check.smoke_tests:
-        warnings.warn(_about_smoke_tests(check.smoke_tests, len(questions)), FaircutWarning, stacklevel=2)
+        warnings.warn(about_smoke_tests(len(check.smoke_tests), len(questions)), FaircutWarning, stacklevel=2)
+    for identity in check.smoke_tests:
+        (on_smoke_test or _unheard)(identity)
     return questions
 
 
@@ -79,13 +84,21 @@ def _check_is_json_lines(path: Path) -> None:
         )
 
 
-def write_questions(path: str | Path, questions: Iterable[Question]) -> None:
+def write_questions(
+    path: str | Path, questions: Sequence[Question], *, labels: Mapping[str, str] = MappingProxyType({})
+) -> None:
     """Write questions in the native form, gzipped when the name ends in ``.gz``. The file appears whole or not at all.
+
+    Args:
+        path: where.
+        questions: what.
+        labels: ``label`` of the questions that have one, by id.
 
     Raises:
         StoreError: it cannot be written.
     """
-    write_lines(Path(path), map(question_object, questions))
+    labelled = ({"label": labels[q.id]} if q.id in labels else {} for q in questions)
+    write_lines(Path(path), (question_object(q) | label for q, label in zip(questions, labelled, strict=True)))
 
 
 def question_object(question: Question) -> dict[str, Any]:
@@ -118,7 +131,7 @@ class _Check:
     problems: list[str] = field(default_factory=list)
     unshown: int = 0
     blank: list[str] = field(default_factory=list)
-    smoke_tests: int = 0
+    smoke_tests: list[str] = field(default_factory=list)
     place: str = ""
 
     def questions(self) -> Iterable[Question]:
@@ -180,7 +193,7 @@ class _Check:
         within = self._within(value.get("within"))
         match = self._match(value.get("gold_is"))
         evidence = self._gold(value.get("gold"), within)
-        self.smoke_tests += value.get("label") == SMOKE_TEST
+        self.smoke_tests += [identity] * (value.get("label") == SMOKE_TEST)
         if len(self.problems) + self.unshown > before:
             return None
         return Question(identity, text, tuple(evidence), match, within)
@@ -312,7 +325,12 @@ def _about_blank(places: list[str]) -> str:
     return f"evidence that is only white space was left out of {questions}: {'; '.join(places[:3])}{more}."
 
 
-def _about_smoke_tests(count: int, total: int) -> str:
+def _unheard(_id: str) -> None:
+    return None
+
+
+def about_smoke_tests(count: int, total: int) -> str:
+    """What such questions show and what not, as it is said when they are read and above every verdict."""
     return (
         f"{count:,} of {total:,} questions are a smoke test, made by blanking words and naming headings: they show "
         "that everything runs, not which chunker is better."

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from statistics import quantiles
 
 from faircut.index.words import terms
-from faircut.questions.document_level import is_document_level
+from faircut.questions.document_level import DOCUMENT_MEASURES, is_document_level
 from faircut.questions.filters import word_overlap
 from faircut.records import Document, Evidence, Question
 
 __all__ = ["SetReport", "report_lines", "report_set"]
 
+_ONLY = f"of measures, only {', '.join(DOCUMENT_MEASURES)} can be taken"
 _BINS = 10
 _STRATA = ("below 25 %", "25 to 50 %", "50 to 75 %", "75 % and more")
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -103,7 +104,7 @@ def report_lines(report: SetReport, *, blocks: bool = True) -> list[str]:
         f"words of a question: {_three(report.question_words)}",
     ]
     if report.document_level:
-        lines.append(f"document level: {report.document_level:,} questions name only the document")
+        lines.append(f"document level: {report.document_level:,} questions name only the document; {_ONLY}")
     if report.document_level < report.questions:
         strata = ", ".join(f"{name} {count:,}" for name, count in zip(_STRATA, report.overlap, strict=True))
         lines += [

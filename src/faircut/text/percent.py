@@ -29,6 +29,7 @@ def points(difference: float, digits: int = 0) -> str:
 
 def _exact_enough(value: float, digits: int, whole: tuple[float, ...], sign: str = "") -> str | None:
     """The value with as few digits as keep it from reading as one of the whole numbers; None where none do."""
+    value += 0.0  # no negative zero
     for places in range(digits, max(digits, _FINEST) + 1):
         shown = f"{value:{sign}.{places}f}"
         if float(shown) not in whole or value in whole:

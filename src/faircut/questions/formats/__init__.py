@@ -6,11 +6,13 @@ A new format is one file and one name in ``FORMATS``.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from faircut.documents.jsonl import LineError, numbered_lines, parse_object
 from faircut.errors import PlanError, QuestionError, nearest
 from faircut.questions.check import Placed
+from faircut.questions.document_level import is_document_level
 from faircut.questions.formats.beir import BEIR
 from faircut.questions.formats.chroma import CHROMA
 from faircut.questions.formats.contract import Format, Peek, Problems
@@ -22,7 +24,8 @@ from faircut.questions.formats.pairs import PAIRS, TABLE, TABLE_EXTENSIONS
 from faircut.questions.formats.ragas import RAGAS
 from faircut.questions.formats.resolve import resolve
 from faircut.questions.formats.squad import SQUAD
-from faircut.questions.formats.table_rows import table_rows
+from faircut.questions.formats.table_rows import SPREADSHEETS, table_rows
+from faircut.questions.native import write_questions
 from faircut.records import Document, Question
 
 __all__ = ["FORMATS", "Reading", "find_format", "format_named", "read_foreign", "write_foreign"]
@@ -31,6 +34,7 @@ FORMATS: tuple[Format, ...] = (NATIVE, SQUAD, BEIR, CHROMA, LEGALBENCH_RAG, RAGA
 """Of several that suit a file, the first is taken."""
 
 
+LABELS = "labels of questions that are a smoke test: only the native form has them"
 WITHIN = "limits of the search to one document (within): only the native form has them"
 """What other formats leave out of a question."""
 
@@ -47,6 +51,7 @@ class Reading:
         left_out: what the file has and faircut's records cannot say, by reason.
         notes: what was mended, by what it was.
         problems: what is wrong; questions with a problem are not in ``placed``.
+        labels: such as that of a smoke test, by the question's id.
     """
 
     format: Format
@@ -56,6 +61,7 @@ class Reading:
     left_out: Mapping[str, int]
     notes: Mapping[str, int]
     problems: Problems
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     questions: list[Question] = field(init=False)
 
@@ -81,15 +87,20 @@ def read_foreign(
     problems = Problems(path, shown)
     contents = form.reads(path, problems)
     if documents is None and contents.rows and not contents.documents:
-        raise QuestionError(f"{path}: the format {form.name} has no documents of its own; name them with --corpus.")
+        raise QuestionError(f"{path}: no documents came with these questions ({form.name}); name them with --corpus.")
     known = documents if documents is not None else _unique(contents.documents, path, problems)
     resolved = resolve(contents.rows, known, problems)
     if not contents.rows and not problems.total:
-        problems.add(
-            str(path), f"there are no questions in this file (read as {form.name}); name its format with --from."
-        )
-    own = documents is None
-    return Reading(form, resolved.placed, known, own, contents.left_out, dict(resolved.notes), problems)
+        problems.add(str(path), _no_questions(form, contents.left_out))
+    own, notes = documents is None, dict(resolved.notes)
+    return Reading(form, resolved.placed, known, own, contents.left_out, notes, problems, resolved.labels)
+
+
+def _no_questions(form: Format, left_out: Mapping[str, int]) -> str:
+    said = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+    if said:
+        return f"none of its questions can be used (read as {form.name}); left out are {said}."
+    return f"there are no questions in this file (read as {form.name}); write some, or name its format with --from."
 
 
 def _unique(documents: Sequence[Document], path: Path, problems: Problems) -> dict[str, Document]:
@@ -101,23 +112,53 @@ def _unique(documents: Sequence[Document], path: Path, problems: Problems) -> di
 
 
 def write_foreign(
-    path: Path, form: Format, questions: Sequence[Question], documents: Mapping[str, Document]
+    path: Path,
+    form: Format,
+    questions: Sequence[Question],
+    documents: Mapping[str, Document],
+    *,
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, int]:
     """Write questions in a format; gives what could not be said in it, by reason.
 
+    Args:
+        path: where.
+        form: in what format.
+        questions: what is asked.
+        documents: those of the evidence, by id.
+        labels: such as that of a smoke test, by the question's id.
+
     Raises:
+        QuestionError: the questions only name documents, and the format needs places.
         PlanError: the format is only read, or the file's name has another ending.
         StoreError: it cannot be written.
     """
     if form.writes is None:
         raise PlanError(f"the format {form.name} is only read; possible: {', '.join(_written())}.")
     if form.extensions and not path.name.lower().endswith(form.extensions):
-        raise PlanError(f"{path}: a file of the format {form.name} ends in {' or '.join(form.extensions)}; rename it.")
+        endings = " or ".join(form.extensions)
+        raise PlanError(f"{path}: a file of the format {form.name} ends in {endings}; {_instead(path)}.")
+    if form not in (NATIVE, BEIR) and questions and all(map(is_document_level, questions)):
+        raise QuestionError(
+            f"these questions only name documents, and the format {form.name} needs places in them; nothing was "
+            "written. Possible: native, beir."
+        )
+    if form is NATIVE:
+        write_questions(path, questions, labels=labels)
+        return {}
     left_out = form.writes(path, questions, documents)
+    if labels:
+        left_out[LABELS] = len(labels)
     limited = sum(question.within is not None for question in questions)
-    if limited and form is not NATIVE:
+    if limited:
         left_out[WITHIN] = limited
     return left_out
+
+
+def _instead(path: Path) -> str:
+    """What to call the file: spreadsheets are read here, not written."""
+    is_sheet = path.name.lower().endswith(SPREADSHEETS)
+    return "write CSV, which every spreadsheet opens" if is_sheet else "rename it"
 
 
 def _written() -> list[str]:

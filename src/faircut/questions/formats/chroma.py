@@ -11,7 +11,7 @@ from typing import Any
 
 from faircut.questions.document_level import is_document_level
 from faircut.questions.formats.contract import Contents, Format, Piece, Problems, Row
-from faircut.questions.formats.table_rows import table_rows, write_csv
+from faircut.questions.formats.table_rows import as_cell, table_rows, write_csv
 from faircut.records import Document, Question
 
 __all__ = ["CHROMA"]
@@ -63,7 +63,7 @@ def _write(path: Path, questions: Sequence[Question], documents: Mapping[str, Do
                 }
                 for p in question.evidence
             ]
-            rows.append((question.text, json.dumps(references, ensure_ascii=False), name))
+            rows.append((as_cell(question.text), json.dumps(references, ensure_ascii=False), as_cell(name)))
     write_csv(path, _COLUMNS, rows)
     return contents.left_out
 

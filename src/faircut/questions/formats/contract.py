@@ -53,6 +53,7 @@ class Row:
     id: str = ""
     match: Literal["all", "any"] = "all"
     within: str | None = None
+    label: str = ""
 
 
 class Problems:

@@ -13,7 +13,9 @@ from faircut.documents.decoding import read_text
 from faircut.errors import DocumentError, QuestionError
 from faircut.files import write_atomically
 
-__all__ = ["Object", "as_text", "json_text", "json_value", "lists_of", "records_in", "write_json"]
+__all__ = [
+    "Object", "as_id", "as_text", "json_text", "json_value", "lists_of", "name_lines", "records_in", "write_json",
+]  # fmt: skip
 
 Object = dict[str, Any]
 _WHITE = re.compile(r"[ \t\r\n]*")
@@ -69,6 +71,18 @@ def records_in(path: Path, key: str | None = None) -> Iterator[tuple[str, Any]]:
         yield f"{path}:{line}", value
 
 
+def name_lines(path: Path, key: str) -> dict[str, int]:
+    """The line of each name in the object under a key of the object at the top; nothing when there is none."""
+    text = json_text(path)
+    at = _value_of(text, _skip(text, 0), key)
+    lines: dict[str, int] = {}
+    line, counted = 1, 0
+    for name, start, _ in _members(text, at) if at >= 0 else ():
+        line, counted = line + text.count("\n", counted, start), start
+        lines[name] = line
+    return lines
+
+
 def _items(text: str, at: int) -> Iterator[tuple[int, Any]]:
     """The values from behind an opening bracket on, with their places."""
     decoder = json.JSONDecoder()
@@ -81,19 +95,23 @@ def _items(text: str, at: int) -> Iterator[tuple[int, Any]]:
 
 def _value_of(text: str, at: int, key: str) -> int:
     """Where the value of a key of the object begins; -1 where there is none."""
+    return next((value for name, _, value in _members(text, at) if name == key), -1)
+
+
+def _members(text: str, at: int) -> Iterator[tuple[str, int, int]]:
+    """The names in the object that begins here, each with its own place and that of its value."""
     decoder = json.JSONDecoder()
     if not text.startswith("{", at):
-        return -1
+        return
     at = _skip(text, at + 1)
     while not text.startswith("}", at):
+        begin = at
         name, at = decoder.raw_decode(text, at)
         at = _skip(text, _skip(text, at) + 1)  # behind the colon
-        if name == key:
-            return at
+        yield name, begin, at
         _, at = decoder.raw_decode(text, at)
         at = _skip(text, at)
         at = _skip(text, at + 1) if text.startswith(",", at) else at
-    return -1
 
 
 def _skip(text: str, at: int) -> int:
@@ -110,6 +128,12 @@ def _broken(path: Path, line: int, what: str) -> QuestionError:
 def as_text(value: Mapping[str, Any], *keys: str) -> str:
     """The first text that is not blank under one of the keys, else an empty one."""
     return next((found for key in keys if isinstance(found := value.get(key), str) and found.strip()), "")
+
+
+def as_id(value: Mapping[str, Any], key: str = "id") -> str:
+    """The id under a key, which may be a whole number; else an empty text."""
+    found = value.get(key)
+    return str(found) if isinstance(found, int) and not isinstance(found, bool) else as_text(value, key)
 
 
 def lists_of(value: Mapping[str, Any], key: str) -> list[Object]:

@@ -11,7 +11,7 @@ from typing import Any
 from faircut.documents.plain import plain_blocks
 from faircut.questions.document_level import is_document_level
 from faircut.questions.formats.contract import Contents, Format, Peek, Piece, Problems, Row
-from faircut.questions.formats.json_text import as_text, json_value, records_in, write_json
+from faircut.questions.formats.json_text import as_text, json_value, name_lines, records_in, write_json
 from faircut.records import Document, Question, content_id
 
 __all__ = ["LLAMAINDEX"]
@@ -27,8 +27,9 @@ def _read(path: Path, problems: Problems) -> Contents:
     if not isinstance(queries, dict) or not isinstance(corpus, dict) or not isinstance(relevant, dict):
         problems.add(str(path), 'needs the objects "queries", "corpus" and "relevant_docs"; is this LlamaIndex?')
         return contents
+    lines = name_lines(path, "queries")
     for identity, asked in queries.items():
-        place = f"{path}: queries[{identity!r}]"
+        place = f"{path}:{lines.get(identity, 1)}: queries[{identity!r}]"
         names = relevant.get(identity)
         if not isinstance(asked, str) or not isinstance(names, list) or not names:
             problems.add(place, 'needs a text, and a list of nodes in "relevant_docs"; complete it.')

@@ -40,9 +40,10 @@ def _rows(value: dict[str, Any], place: str, problems: Problems) -> list[Row]:
     if match not in ("all", "any") or not isinstance(within, str | None):
         problems.add(place, '"gold_is" must be "all" or "any", and "within" the id of a document; correct it.')
         return []
-    identity = value.get("id")
+    identity, label = value.get("id"), value.get("label")
     kept = tuple(piece for piece in pieces if piece is not None)
-    return [Row(place, value["question"], kept, identity if isinstance(identity, str) else "", match, within)]
+    named = identity if isinstance(identity, str) else ""
+    return [Row(place, value["question"], kept, named, match, within, label if isinstance(label, str) else "")]
 
 
 def _piece(one: Any) -> Piece | None:

@@ -10,8 +10,8 @@ from typing import Any
 
 from faircut.questions.document_level import is_document_level
 from faircut.questions.formats.contract import Contents, Format, Peek, Piece, Problems, Row
-from faircut.questions.formats.json_text import as_text, records_in, write_json
-from faircut.questions.formats.table_rows import DELIMITED, SPREADSHEETS, table_rows, write_csv
+from faircut.questions.formats.json_text import as_id, as_text, records_in, write_json
+from faircut.questions.formats.table_rows import DELIMITED, SPREADSHEETS, as_cell, table_rows, write_csv
 from faircut.records import Document, Question
 
 __all__ = ["PAIRS", "TABLE"]
@@ -51,7 +51,7 @@ def _add(contents: Contents, problems: Problems, place: str, value: Mapping[str,
         problems.add(place, f"the {lacking} is missing or blank; write one or drop the row.")
         return
     piece = Piece(as_text(value, *_DOCUMENTS).strip() or None, quote=quote)
-    contents.rows.append(Row(place, asked, (piece,), as_text(value, "id")))
+    contents.rows.append(Row(place, asked, (piece,), as_id(value)))
 
 
 def _single(questions: Sequence[Question], contents: Contents) -> list[Question]:
@@ -74,7 +74,8 @@ def _write_list(path: Path, questions: Sequence[Question], documents: Mapping[st
 
 def _write_table(path: Path, questions: Sequence[Question], documents: Mapping[str, Document]) -> dict[str, int]:
     contents = Contents()
-    write_csv(path, ("question", "quote", "document"), _rows(questions, documents, contents))
+    rows = (tuple(map(as_cell, row)) for row in _rows(questions, documents, contents))
+    write_csv(path, ("question", "quote", "document"), rows)
     return contents.left_out
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from faircut.documents.jsonl import LineError, numbered_lines, parse_object, write_lines
 from faircut.questions.document_level import is_document_level
 from faircut.questions.formats.contract import Contents, Format, Peek, Piece, Problems, Row
-from faircut.questions.formats.json_text import as_text, records_in
+from faircut.questions.formats.json_text import as_id, as_text, records_in
 from faircut.questions.formats.table_rows import DELIMITED, SPREADSHEETS, table_rows
 from faircut.records import Document, Question
 
@@ -34,7 +34,7 @@ def _read(path: Path, problems: Problems) -> Contents:
                 place, f"needs {' or '.join(_ASKED)}, and {' or '.join(_CONTEXTS[:3])} with texts; complete it."
             )
         else:
-            contents.rows.append(Row(place, asked, tuple(Piece(quote=one) for one in contexts), as_text(value, "id")))
+            contents.rows.append(Row(place, asked, tuple(Piece(quote=one) for one in contexts), as_id(value)))
     return contents
 
 

@@ -15,7 +15,7 @@ from faircut.files import is_utf8
 from faircut.questions.check import Placed
 from faircut.questions.document_level import WholeDocument
 from faircut.questions.formats.contract import Piece, Problems, Row
-from faircut.questions.locate import LooseText, find_everywhere, find_quote
+from faircut.questions.locate import LooseText, find_chunks_everywhere, find_quote
 from faircut.questions.made import question_id
 from faircut.records import Document, Evidence, Question, Span
 
@@ -32,10 +32,12 @@ class Resolved:
     Attributes:
         placed: the questions with their places in the file.
         notes: what was mended, by what it was.
+        labels: those of the questions that have one, by the question's id.
     """
 
     placed: list[Placed] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 def resolve(rows: Sequence[Row], documents: Mapping[str, Document], problems: Problems) -> Resolved:
@@ -47,7 +49,7 @@ def _everywhere(rows: Iterable[Row], documents: Mapping[str, Document]) -> dict[
     """The places of all quotes whose document is not said."""
     loose = [p.quote for row in rows for p in row.pieces if p.document is None and p.quote and not p.whole]
     quotes = list(dict.fromkeys(loose))
-    return dict(zip(quotes, find_everywhere(documents, quotes, limit=MOST_ALTERNATIVES + 1), strict=True))
+    return dict(zip(quotes, find_chunks_everywhere(documents, quotes, limit=MOST_ALTERNATIVES + 1), strict=True))
 
 
 @dataclass
@@ -71,6 +73,7 @@ class _Resolver:
             question = self._question(row)
             if question is not None and self.problems.total == before:
                 self.resolved.placed.append(Placed(row.place, question))
+                self.resolved.labels |= {question.id: row.label} if row.label else {}
         return self.resolved
 
     # ------------------------------------------------------------ one question
@@ -89,6 +92,9 @@ class _Resolver:
         several = any(len(places) > 1 for places in found)
         match: Literal["all", "any"] = "any" if several or (row.match == "any" and len(evidence) > 1) else "all"
         within = self._document(row.within) if row.within else None
+        if within and (outside := next((e.document_id for e in evidence if e.document_id != within.id), None)):
+            self._problem(f"evidence is in {outside!r}, but the search is within {within.id!r}; change one of them.")
+            return None
         identity = self._id(row, evidence)
         return Question(identity, row.text, evidence, match, within.id if within else None)
 

@@ -5,32 +5,34 @@
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 from faircut.documents.plain import plain_blocks
 from faircut.questions.document_level import is_document_level
 from faircut.questions.formats.contract import Contents, Format, Piece, Problems, Row
-from faircut.questions.formats.json_text import Object, as_text, lists_of, records_in, write_json
+from faircut.questions.formats.json_text import Object, as_id, as_text, lists_of, records_in, write_json
 from faircut.records import Document, Question
 
 __all__ = ["SQUAD"]
 
 _BETWEEN = "\n\n"
-_IMPOSSIBLE = "questions marked as impossible to answer"
+_IMPOSSIBLE = "questions marked as impossible to answer: a question needs evidence here"
 
 
 def _read(path: Path, problems: Problems) -> Contents:
     contents = Contents()
-    titles: dict[str, int] = {}
+    titles: set[str] = set()
     for number, (place, article) in enumerate(records_in(path, "data")):
         where = f"{place}: data[{number}]"
         if not isinstance(article, dict) or not lists_of(article, "paragraphs"):
             problems.add(where, 'an article needs a list "paragraphs" of objects; is this SQuAD?')
             continue
         title = as_text(article, "title") or f"article-{number}"
-        titles[title] = titles.get(title, 0) + 1
-        identity = title if titles[title] == 1 else f"{title}-{titles[title]}"
+        names = chain([title], (f"{title}-{n}" for n in count(2)))
+        identity = next(name for name in names if name not in titles)
+        titles.add(identity)
         _add_article(contents, problems, where, identity, lists_of(article, "paragraphs"))
     return contents
 
@@ -44,6 +46,8 @@ def _add_article(contents: Contents, problems: Problems, where: str, identity: s
         if not isinstance(context, str) or not context.strip():
             problems.add(f"{where}.paragraphs[{number}]", '"context" must be a text that is not blank; complete it.')
             continue
+        if not isinstance(paragraph.get("qas"), list):
+            problems.add(f"{where}.paragraphs[{number}]", 'a paragraph needs a list "qas" of questions; complete it.')
         for q, asked in enumerate(lists_of(paragraph, "qas")):
             place = f"{where}.paragraphs[{number}].qas[{q}]"
             _add_question(contents, problems, place, asked, identity, start)
@@ -56,6 +60,9 @@ def _add_article(contents: Contents, problems: Problems, where: str, identity: s
 
 def _add_question(contents: Contents, problems: Problems, place: str, asked: Object, document: str, start: int) -> None:
     answers = lists_of(asked, "answers")
+    if not isinstance(asked.get("answers", []), list):
+        problems.add(place, '"answers" must be a list of objects with "text" and "answer_start"; correct it.')
+        return
     if asked.get("is_impossible") is True or not answers:
         contents.leave_out(_IMPOSSIBLE if asked.get("is_impossible") is True else "questions without an answer")
         return
@@ -64,7 +71,7 @@ def _add_question(contents: Contents, problems: Problems, place: str, asked: Obj
         problems.add(place, 'each answer needs "text" and a whole number "answer_start"; complete it.')
         return
     distinct = tuple(dict.fromkeys(piece for piece in pieces if piece is not None))
-    contents.rows.append(Row(place, as_text(asked, "question"), distinct, as_text(asked, "id"), "any"))
+    contents.rows.append(Row(place, as_text(asked, "question"), distinct, as_id(asked), "any"))
 
 
 def _piece(answer: Object, document: str, start: int) -> Piece | None:

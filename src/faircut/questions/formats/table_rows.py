@@ -5,7 +5,9 @@ What columns mean is left to the formats.
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from faircut.documents.delimited import Form, find_form
@@ -16,11 +18,12 @@ from faircut.errors import DocumentError, QuestionError
 from faircut.files import write_atomically
 from faircut.questions.formats.json_text import json_text
 
-__all__ = ["DELIMITED", "SPREADSHEETS", "table_rows", "write_csv"]
+__all__ = ["DELIMITED", "SPREADSHEETS", "as_cell", "table_rows", "write_csv"]
 
 DELIMITED = (".csv", ".tsv", ".tab")
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _LONGEST_CELL = 10_000_000
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 def table_rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
@@ -38,8 +41,26 @@ def table_rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
             continue
         if header is None:
             header = [name.strip().lower() for name in row]
+            _check_header(place, header)
         else:
-            yield place, dict(zip(header, row, strict=False))
+            cells = dict(zip_longest(header, row[: len(header)], fillvalue=""))
+            yield place, cells
+
+
+def _check_header(place: str, header: Sequence[str]) -> None:
+    twice = next((name for name in header if name and header.count(name) > 1), None)
+    if twice is not None:
+        raise QuestionError(f"{place}: two columns are named {twice!r}; rename one of them.")
+
+
+def as_cell(text: str) -> str:
+    """A text as a cell of CSV: one that a spreadsheet would take for a formula gets an apostrophe in front."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _from_cell(cell: str) -> str:
+    """What ``as_cell`` made a cell of."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def _delimited_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -65,7 +86,7 @@ def _parsed(path: Path, lines: Iterable[str], form: Form) -> Iterator[tuple[str,
             raise QuestionError(
                 f"{path}:{line}: not readable as a table ({error}); is a quotation mark open?"
             ) from None
-        yield f"{path}:{line}", row
+        yield f"{path}:{line}", list(map(_from_cell, row))
         line = reader.line_num + 1
 
 
