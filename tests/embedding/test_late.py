@@ -1,5 +1,6 @@
 import sqlite3
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from faircut.chunkers import build
 from faircut.chunkers.contract import Models
 from faircut.embedding import EMBEDDERS
 from faircut.embedding.cache import CachedEmbedder
-from faircut.embedding.late import Late, _windows, embed_chunks
+from faircut.embedding.late import Late, _windows, chunk_tokens, embed_chunks
 from faircut.embedding.minilm import Minilm
 from faircut.errors import EmbeddingError, SpecError
 from faircut.experiment.meter import MeteredEmbedder
@@ -184,6 +185,41 @@ def test_the_chunkers_own_chunks_are_taken(spec, late, minilm):
 
 
 # ---------------------------------------------------------------- the seam
+
+
+class Counting(Minilm):
+    """Takes down how many tokens the model is run on."""
+
+    seen: ClassVar[list[int]] = []
+
+    def token_vectors(self, windows):
+        for vectors in super().token_vectors(windows):
+            self.seen.append(len(vectors))
+            yield vectors
+
+
+@pytest.mark.parametrize("cuts", [[0, 31], [0, 10, 20, 31, 60], [40, 50]])
+def test_the_tokens_of_chunks_are_those_that_the_model_is_run_on_however_many_chunks_there_are(cuts, minilm, tmp_path):
+    Counting.seen.clear()
+    cached = CachedEmbedder(Late(Counting(max_tokens=12), overlap=4), tmp_path / "v.sqlite")
+    documents = {"d": Document("d", RIVERS * 3), "e": Document("e", "Short.")}
+    chunks = [chunk(documents["d"], *edges) for edges in pairwise(cuts)] + [whole(documents["e"])]
+    metered = MeteredEmbedder(cached)
+    metered.embed_chunks(documents, chunks)
+    assert len(Counting.seen) > 5
+    assert metered.account.tokens == cached.stats.tokens_embedded == sum(Counting.seen)
+    assert chunk_tokens(cached, documents, chunks) == sum(Counting.seen)  # also where all is known
+    cached.close()
+
+
+def test_the_tokens_of_ordinary_chunks_are_those_of_each_distinct_text_as_far_as_it_is_read(minilm):
+    short = Minilm(max_tokens=12)
+    documents = {"d": Document("d", RIVERS)}
+    sentence = chunk(documents["d"], 0, 31)
+    assert chunk_tokens(short, documents, [sentence, sentence]) == minilm.tokenizer.count(sentence.text) + 2
+    assert (
+        chunk_tokens(short, documents, [sentence, whole(documents["d"])]) == minilm.tokenizer.count(sentence.text) + 14
+    )
 
 
 def test_what_embeds_texts_is_asked_for_the_chunks_texts_with_their_context(minilm):

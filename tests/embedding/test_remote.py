@@ -15,8 +15,11 @@ from faircut import Plan, run
 from faircut.embedding import EMBEDDERS, remote_calls
 from faircut.embedding.cache import CachedEmbedder
 from faircut.embedding.checks import OverlongWarning
+from faircut.embedding.remote import KNOWN_MODELS
 from faircut.errors import EmbeddingError, FaircutWarning, SpecError
+from faircut.llm import BudgetReached, Price, load_prices
 from faircut.llm.attempts import RetryPolicy
+from faircut.llm.budget import Budget, Ledger
 
 KEY = "sk-a-key-that-nobody-may-see"
 
@@ -64,7 +67,12 @@ def test_dimensions_of_known_models_are_stated_and_their_limit_is_known():
     embedder = EMBEDDERS.build('openai("text-embedding-3-large")')
     assert str(embedder) == 'openai("text-embedding-3-large", dimensions=3072)'
     assert EMBEDDERS.build(str(embedder)) == embedder
-    assert (embedder.max_tokens, embedder.price.input) == (8191, 0.13)
+    assert embedder.max_tokens == 8191
+
+
+@pytest.mark.parametrize("model", KNOWN_MODELS)
+def test_models_whose_limits_are_known_have_a_price(model):
+    assert load_prices().find(model).input > 0
 
 
 @pytest.mark.parametrize(
@@ -305,6 +313,46 @@ def test_the_key_is_sent_as_named_and_a_missing_one_is_said_before_anything_is_s
         build(', key_env="NO_SUCH_KEY"').embed(["a"], "query")
     assert len(server.bodies) == 1
     assert KEY not in f"{build()} {build()!r} {build().fingerprint}"
+
+
+# ---------------------------------------------------------------- what it costs
+
+
+@pytest.mark.parametrize(
+    ("fault", "requests", "unknown"),
+    [
+        (status(429), 1, 0),
+        (half_an_answer, 2, 1),
+        (changed(lambda rows: rows[:-1]), 2, 0),
+        (changed(lambda rows: [row | {"embedding": [float("nan")] * 8} for row in rows]), 2, 0),
+    ],
+)
+def test_what_was_billed_is_counted_also_where_the_answer_cannot_be_used(fault, requests, unknown, build, server):
+    ledger = Ledger(Budget(), Price(1e6, 0))
+    server.faults.append(fault)
+    build().paid_by(ledger).embed(TEXTS[:3], "passage")
+    spent = ledger.spent
+    assert (spent.requests, spent.unknown) == (requests, unknown)
+    assert spent.money == spent.prompt_tokens
+    if not unknown:
+        assert spent.prompt_tokens == server.tokens
+    else:  # at the most that it can have cost
+        assert spent.prompt_tokens == server.tokens + sum(len(text) + 2 for text in TEXTS[:3])
+
+
+def test_where_the_budget_has_room_for_some_of_a_batch_these_are_asked(build, server):
+    embedder = build().paid_by(Ledger(Budget(tokens=20), None))
+    with pytest.raises(BudgetReached, match="budget of 20 tokens is reached"):
+        embedder.embed(TEXTS, "passage")
+    assert server.sizes[0] < 10
+    assert 0 < server.tokens <= 20
+    assert len(server.paid) < 10
+
+
+def test_a_budget_changes_neither_the_spec_nor_the_vectors(build):
+    bounded = build().paid_by(Ledger(Budget(requests=9), None))
+    assert (str(bounded), bounded) == (str(build()), build())
+    np.testing.assert_array_equal(bounded.embed(TEXTS, "query"), build().embed(TEXTS, "query"))
 
 
 # ---------------------------------------------------------------- with a cache

@@ -36,7 +36,7 @@ def test_a_dry_run_says_what_it_would_take_and_asks_nothing(server, tmp_path):
     said = run("x", *options).output
     assert "2 to ask" in said
     assert "at most 100 tokens" in said
-    assert "USD" in said
+    assert "cost: at most about <$0.0001" in said
     assert server.paths == []
     assert not (tmp_path / "a.sqlite").exists()
 
@@ -44,3 +44,25 @@ def test_a_dry_run_says_what_it_would_take_and_asks_nothing(server, tmp_path):
 def test_without_a_model_it_says_what_to_name():
     assert "--llm URL" in run("x").output
     assert "--max-tokens-spent" in run("--help").output
+
+
+def commands(group, path=()):
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+def test_every_option_of_every_command_has_one_long_name():
+    from faircut.cli.app import app
+
+    found = dict(commands(typer.main.get_command(app)))
+    assert {"compare", "questions make"} <= set(found)
+    doubled = [
+        (name, option.opts)
+        for name, command in found.items()
+        for option in command.params
+        if len([shown for shown in option.opts if shown.startswith("--")]) > 1
+    ]
+    assert doubled == []

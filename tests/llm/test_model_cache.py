@@ -190,7 +190,7 @@ def test_a_budget_in_money_is_never_overshot_by_calls_at_the_same_time(concurren
     server.seconds = 0.02
     price = Price(input=1e6, output=1e6)  # one unit of money a token; each answer costs 15
     model = make_model(budget=Budget(money=400), price=price, concurrency=concurrency)
-    with pytest.raises(BudgetReached, match="400 in money"):
+    with pytest.raises(BudgetReached, match=r"budget of \$400\.0000 is reached"):
         model.complete([ask(f"p{n}", max_tokens=5) for n in range(100)])
     assert model.spent.money <= 400
     assert model.spent.money == 15 * sum(server.paid.values())

@@ -2,13 +2,16 @@
 
 import base64
 import gzip
+import html
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import polars as pl
 import pytest
 
+from faircut.documents import read_corpus
 from faircut.errors import PlanError, StoreError
 from faircut.experiment.store import RunStore
 from faircut.report.html import script_hash
@@ -82,7 +85,7 @@ def test_chunkers_come_before_their_controls_everywhere(page):
 def test_every_column_of_the_leaderboard_that_needs_it_is_explained_in_sight(page):
     board = page[page.index('data-table="leaderboard"') :]
     told = board[board.index('class="means"') : board.index("</dl>")]
-    for name in ("recall@5", "tokens@5", "p (Holm)", "embedded per token", "integrity"):
+    for name in ("recall@5", "tokens@5", "p (Holm)", "embedded/token", "integrity"):
         assert f"<dt>{name}</dt>" in told
 
 
@@ -288,3 +291,38 @@ def test_the_page_must_be_named_as_one(tmp_path):
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(PlanError, match="is a file, found the folder"):
         check_page(tmp_path / "folder.html")
+
+
+def test_a_page_tells_nothing_of_the_folders_above_the_documents_and_the_run(page, small_run, small):
+    content = "\n".join([page, *(raw.decode() for name, raw in parts_of(page).items() if name != "plotly")])
+    assert str(small) in (small_run / "plan.toml").read_text()  # what is needed to run it again stays in the folder
+    for folder in (small, small_run, small_run.parent, *small.parents):
+        if len(folder.parts) > 2:
+            assert str(folder) not in content, folder
+    assert 'corpus = "corpus"\nquestions = "questions.jsonl"\n' in html.unescape(load_run(small_run).shown_plan)
+    assert "questions = &#34;questions.jsonl&#34;" in page
+
+
+def test_a_view_tells_nothing_of_the_folders_above_the_documents(small):
+    documents = list(read_corpus(small / "corpus"))
+    assert all(str(small) in document.source for document in documents)
+    page = render_view(documents, [[] for _ in documents], [])
+    content = "\n".join([page, *(raw.decode() for raw in parts_of(page).values())])
+    assert "harbour.md" in content
+    assert str(small) not in content
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ('corpus = "/home/me/secret/data"', 'corpus = "data"'),
+        ('corpus = "C:\\\\Users\\\\me\\\\data.jsonl"', 'corpus = "data.jsonl"'),
+        ("questions = '/home/me/secret/q.jsonl'", 'questions = "q.jsonl"'),
+        ('corpus = "../x/*.md"', 'corpus = "*.md"'),
+        ('corpus = "/home/me/secret/data/"', 'corpus = "data"'),
+        ('chunkers = ["fixed(6w)"]', 'chunkers = ["fixed(6w)"]'),
+    ],
+)
+def test_of_the_paths_of_a_plan_the_last_name_is_shown(small_run, line, shown):
+    run = replace(load_run(small_run), plan=f"{line}\nseed = 0\n")
+    assert run.shown_plan == f"{shown}\nseed = 0\n"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from faircut.report.data import results_of
 from faircut.report.verdict import verdict_of
 
 
@@ -20,8 +21,8 @@ def row(name, mean, cost, found=None, *, control=False):
         "same_chunks_as": [], "underfilled": {}, "tokens_per_question": 1000.0, "beside": {}, "tokens_at": {},
         "size": {"p5": 1, "median": 2, "p95": 3}, "integrity": {"ok": True, "words": "nothing lost, nothing wrong"},
         "curve": {}, "chunker": name, "embedder": "minilm", "spec": name,
-        "cost": {"embedded_per_document_token": cost, "cutting_seconds": 0.1, "embedding_seconds": 1.0,
-                 "overlong_for_cutting": 0},
+        "cost": {"embedded_tokens": 1000, "embedded_per_document_token": cost, "cutting_seconds": 0.1,
+                 "embedding_seconds": 1.0, "overlong_for_cutting": 0},
     }  # fmt: skip
 
 
@@ -45,6 +46,16 @@ def test_equals_lead_to_the_cheapest():
     assert verdict.headline == "It makes no difference that matters: take the cheapest, base."
 
 
+@pytest.mark.parametrize("money", [0.5, None])
+def test_what_a_language_model_was_paid_for_is_not_the_cheapest_however_little_is_embedded(money):
+    asking, own = row("llm", 0.51, 0.5, contrast(0.01, "equivalent")), row("base", 0.5, 1.0)
+    asking["cost"] |= {"llm_requests": 3, "llm_prompt_tokens": 30, "llm_completion_tokens": 9, "money": money}
+    asking["cost"] |= {"llm_money": money, "embedding_money": 0.0, "embedding_price": 0.0}
+    own["cost"] |= {"money": 0.0, "embedding_money": 0.0, "embedding_price": 0.0}
+    assert verdict_of(board(asking, own)).headline.endswith("take the cheapest, base.")
+    assert "the cheapest of those not shown to be worse is minilm::base." in results_of(board(asking, own)).sentence
+
+
 def test_what_could_not_be_seen_is_said_with_the_smallest_difference_that_could():
     verdict = verdict_of(
         board(row("other", 0.53, 0.5, contrast(0.03, "no measured difference", 0.12)), row("base", 0.5, 1.0))
@@ -55,12 +66,25 @@ def test_what_could_not_be_seen_is_said_with_the_smallest_difference_that_could(
 
 
 def test_scores_that_read_alike_are_no_range():
-    rows = row("other", 0.999, 1.0, contrast(-0.001, "equivalent")), row("base", 1.0, 1.0)
+    rows = row("other", 0.501, 1.0, contrast(-0.001, "equivalent")), row("base", 0.502, 1.0)
     assert (
         verdict_of(board(*rows))
         .sentences[0]
-        .endswith("is 100 % with the baseline base and 100 % with every other, in whole percent.")
+        .endswith("is 50 % with the baseline base and 50 % with every other, rounded.")
     )
+
+
+def test_what_is_not_all_is_never_said_to_be_all_and_a_small_lead_is_not_none():
+    found = contrast(0.003, "better") | {"interval": {"low": 0.0004, "high": 0.02}}
+    verdict = verdict_of(board(row("best", 0.998, 1.0, found), row("base", 0.995, 1.0)))
+    assert "is 99.8 % with best and 99.5 % with the baseline base: 0.3 points more" in verdict.sentences[0]
+    assert "(95 % interval +0.04 to +2 points)" in verdict.sentences[0]
+
+
+def test_a_smoke_test_is_labelled_above_the_verdict():
+    rows = row("best", 0.7, 1.0, contrast(0.2, "better")), row("base", 0.5, 1.0)
+    assert verdict_of(board(*rows) | {"smoke_tests": 20}).label.startswith("SMOKE TEST: 20 of 200 questions")
+    assert verdict_of(board(*rows)).label == ""
 
 
 def test_a_control_never_wins():

@@ -2,8 +2,8 @@
 
 Reading order: ``contract.py`` (the seam), ``checks.py``, ``weights.py`` and ``graph.py`` (the bundled model's files),
 ``minilm.py`` (with ``openvino.py``), ``late.py``, ``remote.py`` and ``remote_calls.py``, the adapters of libraries
-(``sentence_transformers.py``, ``fastembed.py``, ``model2vec.py``), ``cache.py`` (which wraps any of them). What to
-embed is decided elsewhere.
+(``batches.py``, ``sentence_transformers.py``, ``fastembed.py``, ``model2vec.py``), ``cache.py`` (which wraps any of
+them). What to embed is decided elsewhere.
 """
 
 from faircut.embedding.fastembed import FastEmbed

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from faircut.embedding.checks import OverlongWarning, checked_texts, checked_vectors, encodable, report_overlong
 from faircut.embedding.contract import Embedder, Progress, Role, Vectors
-from faircut.embedding.late import ChunkEmbedder
+from faircut.embedding.late import ChunkEmbedder, chunk_tokens
 from faircut.embedding.vector_store import VectorStore, check_is_ours
 from faircut.embedding.weights import cache_directory
 from faircut.records import Chunk, Document
@@ -60,7 +60,7 @@ def _is_default(path: Path) -> bool:
 
 @dataclass
 class CacheStats:
-    """What the cache did since it was made; distinct texts of each call, tokens as the model sees them.
+    """What the cache did since it was made; distinct texts of each call, tokens as the model computes them.
 
     ``seconds`` is wall time inside the wrapped embedder.
     """
@@ -149,6 +149,18 @@ class CachedEmbedder:
         report_overlong([int(work.tokens[row]) for row in rows], self.max_tokens, str(self))
         return work.vectors.take(rows, axis=0)
 
+    def recall(self, texts: Sequence[str], role: Role) -> tuple[Vectors, NDArray[np.bool_]]:
+        """What the file knows, without asking ``inner``: vectors ``(len(texts), d)``, zeros where it has none, and
+        whether it has one ``(len(texts),)``. A file that is not there is not made.
+        """
+        listed = checked_texts(texts)
+        places = {text: place for place, text in enumerate(dict.fromkeys(listed))}
+        rows = np.array([places[text] for text in listed], dtype=np.intp)
+        work = _Work(list(places), self._keys(places, role), np.bincount(rows, minlength=len(places)), self.dimensions)
+        if Path(self.path).exists():
+            self._recall(work)
+        return work.vectors.take(rows, axis=0), work.known.take(rows)
+
     def embed_chunks(
         self, documents: Mapping[str, Document], chunks: Sequence[Chunk], *, progress: Progress | None = None
     ) -> Vectors:
@@ -170,12 +182,18 @@ class CachedEmbedder:
         self._recall(work)
         for batch in work.groups([chunk.document_id for chunk in distinct]):
             started = time.perf_counter()
-            vectors = self.inner.embed_chunks(documents, [distinct[place] for place in batch])
+            part = [distinct[place] for place in batch]
+            vectors = self.inner.embed_chunks(documents, part)
             self.stats.seconds += time.perf_counter() - started
+            self.stats.tokens_embedded += self.inner.chunk_tokens(documents, part)
             self._keep(work, batch, vectors, "passage")
             if progress:
                 progress(work.done, len(chunks))
         return work.vectors.take(at, axis=0)
+
+    def chunk_tokens(self, documents: Mapping[str, Document], chunks: Sequence[Chunk]) -> int:
+        """As of ``inner``, as if nothing were known."""
+        return chunk_tokens(self.inner, documents, chunks)
 
     def _keys(self, texts: Sequence[str] | dict[str, int], role: Role) -> list[bytes]:
         base = blake2b(digest_size=16)
@@ -219,7 +237,9 @@ class CachedEmbedder:
         while (part := self._timed(parts)) is not None:
             places, vectors = part
             checked_vectors(vectors, len(places), self.dimensions, str(self))
-            self._keep(work, [batch[place] for place in places], vectors, role)
+            kept = [batch[place] for place in places]
+            self._keep(work, kept, vectors, role)
+            self.stats.tokens_embedded += int(np.minimum(work.tokens[kept], self.max_tokens).sum())
             if progress and len(places) < len(batch):
                 progress(work.done, total)
 
@@ -249,7 +269,6 @@ class CachedEmbedder:
             ]
         )
         self.stats.embedded += len(batch)
-        self.stats.tokens_embedded += int(np.minimum(work.tokens[batch], self.max_tokens).sum())
 
 
 def _digest(text: str) -> bytes:

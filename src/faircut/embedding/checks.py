@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faircut.errors import EmbeddingError, FaircutWarning
+from faircut.text.percent import percent
 
 __all__ = ["OverlongWarning", "checked_texts", "checked_vectors", "encodable", "report_overlong", "unit_rows"]
 

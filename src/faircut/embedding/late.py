@@ -13,18 +13,21 @@ from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from faircut.embedding.checks import checked_vectors, unit_rows
+from faircut.embedding.checks import checked_vectors, encodable, unit_rows
 from faircut.embedding.contract import Embedder, Progress, Role, Vectors
 from faircut.errors import EmbeddingError, SpecError
 from faircut.records import Chunk, Document
 from faircut.specs import spec_text
 from faircut.text.contract import TokenCounter
 
-__all__ = ["ChunkEmbedder", "DocumentTokens", "Late", "TokenEmbedder", "embed_chunks"]
+__all__ = ["ChunkEmbedder", "DocumentTokens", "Late", "TokenEmbedder", "chunk_tokens", "embed_chunks", "text_tokens"]
 
 Progressing = Progress | None
 _PARTS = re.compile(r" > |\n")
 """Between the headings of a path, and between lines."""
+
+_SPECIAL_TOKENS = 2
+"""Of a window, one at each end."""
 
 _VERSION = 1
 """Raised whenever the windows or the pooling change, so that older vectors are not taken from caches."""
@@ -67,6 +70,10 @@ class ChunkEmbedder(Protocol):
         """Vectors ``(len(chunks), d)``."""
         ...
 
+    def chunk_tokens(self, documents: Mapping[str, Document], chunks: Sequence[Chunk]) -> int:
+        """The tokens that the model computes for these vectors, as of the function."""
+        ...
+
 
 def embed_chunks(
     embedder: Embedder, documents: Mapping[str, Document], chunks: Sequence[Chunk], *, progress: Progressing = None
@@ -80,6 +87,24 @@ def embed_chunks(
     if isinstance(embedder, ChunkEmbedder):
         return embedder.embed_chunks(documents, chunks, progress=progress)
     return embedder.embed([chunk.embedded_text for chunk in chunks], "passage", progress=progress)
+
+
+def chunk_tokens(embedder: Embedder, documents: Mapping[str, Document], chunks: Sequence[Chunk]) -> int:
+    """The tokens that the model computes for the vectors of these chunks, special tokens and prefix included.
+
+    With late pooling they are those of the windows over the chunks' documents, else those of each distinct text, as far
+    as the model reads it.
+    """
+    if isinstance(embedder, ChunkEmbedder):
+        return embedder.chunk_tokens(documents, chunks)
+    return sum(text_tokens(embedder, [chunk.embedded_text for chunk in chunks], "passage"))
+
+
+def text_tokens(embedder: Embedder, texts: Iterable[str], role: Role) -> list[int]:
+    """The tokens that the model computes for each distinct text, special tokens and prefix included."""
+    counts = embedder.tokenizer.count_many([encodable(text) for text in dict.fromkeys(texts)])
+    overhead = embedder.overhead(role)
+    return [min(count + overhead, embedder.max_tokens) for count in counts]
 
 
 @dataclass(frozen=True)
@@ -176,6 +201,15 @@ class Late:
             if progress:
                 progress(done, len(chunks))
         return vectors
+
+    def chunk_tokens(self, documents: Mapping[str, Document], chunks: Sequence[Chunk]) -> int:
+        """The tokens of all windows over the chunks' documents: what is computed, however few the chunks are."""
+        counts = [
+            len(self.embedder.document_tokens(documents[id_].text).ids)
+            for id_ in dict.fromkeys(chunk.document_id for chunk in chunks)
+        ]
+        windows = [window for count in counts for window in _windows(count, self.window, self.overlap)]
+        return sum(window.end - window.start + _SPECIAL_TOKENS for window in windows)
 
     def _document(self, document: Document, chunks: Sequence[Chunk]) -> Vectors:
         tokens = self.embedder.document_tokens(document.text)

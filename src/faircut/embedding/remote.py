@@ -7,7 +7,7 @@ handed on as soon as it is paid for. Calling is left to ``remote_calls.py``, rem
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
@@ -17,10 +17,10 @@ import numpy as np
 from faircut.embedding.checks import checked_texts, checked_vectors, encodable, report_overlong
 from faircut.embedding.contract import Progress, Role, Vectors
 from faircut.embedding.prefixes import stated_prefix
-from faircut.embedding.remote_calls import Connection, Refused, in_our_words
+from faircut.embedding.remote_calls import SPECIAL_TOKENS, Connection, Refused, in_our_words
 from faircut.errors import EmbeddingError, FaircutWarning, LlmError, SpecError
+from faircut.llm.budget import Budget, Ledger
 from faircut.llm.endpoint import Endpoint, Timeouts
-from faircut.llm.prices import Price, load_prices
 from faircut.specs import Spec, format_spec
 from faircut.text.contract import TokenCounter
 
@@ -30,7 +30,6 @@ OPENAI_URL = "https://api.openai.com/v1"
 _MOST_TEXTS = 2048  # OpenAI's limits of one request, published with its API reference
 _REQUEST_TOKENS = 250_000  # it takes 300,000; ours are counted with another tokenizer
 _ANSWER_NUMBERS = 600_000  # 25 bytes a number as JSON: below the largest answer that is read
-_SPECIAL_TOKENS = 2
 _SHORTEST = 8  # a text that is refused at this share of the limit is not refused for its length
 _UNKNOWN_LIMIT = 512  # what most models see that do not say more
 _UNUSABLE_TRIES = 3
@@ -89,6 +88,7 @@ class OpenAIEmbeddings:
     passage_prefix: str | None = None
     sentence_prefix: str | None = None
     timeout: float = 120.0
+    _ledger: Ledger | None = field(default=None, init=False, repr=False, compare=False)
 
     name: ClassVar[str] = "openai"
 
@@ -113,7 +113,8 @@ class OpenAIEmbeddings:
     def to_spec(self) -> Spec:
         """The spec; dimensions are always in it, a limit that is the model's own is not."""
         limit = self.max_tokens if self.max_tokens != self._known_limit else 0
-        given = ((f.name, limit if f.name == "max_tokens" else getattr(self, f.name), f.default) for f in fields(self))
+        own = [f for f in fields(self) if f.init]
+        given = ((f.name, limit if f.name == "max_tokens" else getattr(self, f.name), f.default) for f in own)
         named = tuple((name, value) for name, value, default in given if name != "model" and value != default)
         return Spec(self.name, (self.model,), named)
 
@@ -131,10 +132,11 @@ class OpenAIEmbeddings:
         """
         return _counter(self.counted_by)
 
-    @property
-    def price(self) -> Price | None:
-        """Of a million tokens, from the table that comes with faircut; None where it is not in it."""
-        return load_prices().find(self.model)
+    def paid_by(self, ledger: Ledger) -> "OpenAIEmbeddings":
+        """The same model, whose calls are bounded by a budget and counted; without it they are neither."""
+        other = replace(self)
+        object.__setattr__(other, "_ledger", ledger)
+        return other
 
     def prefix(self, role: Role) -> str:
         """As given, else as known for the model's family, else ""."""
@@ -142,7 +144,7 @@ class OpenAIEmbeddings:
 
     def overhead(self, role: Role) -> int:
         """Tokens of the prefix, and two for special tokens, which most models have."""
-        return _SPECIAL_TOKENS + self.tokenizer.count(self.prefix(role))
+        return SPECIAL_TOKENS + self.tokenizer.count(self.prefix(role))
 
     def embed(self, texts: Sequence[str], role: Role, *, progress: Progress | None = None) -> Vectors:
         """Vectors ``(len(texts), d)``. Equal texts are sent once.
@@ -151,6 +153,7 @@ class OpenAIEmbeddings:
             TypeError: ``texts`` is not a sequence of strings.
             EmbeddingError: the server cannot be asked or gave no usable vectors. What it gave before is lost here, and
                 kept where a cache stands in front.
+            BudgetReached: the same, because the budget of ``paid_by`` is spent.
         """
         listed = checked_texts(texts)
         places = {text: place for place, text in enumerate(dict.fromkeys(listed))}
@@ -171,14 +174,15 @@ class OpenAIEmbeddings:
         """The vectors of the texts in parts, each as soon as it is there: the places of its texts, and their vectors.
 
         Raises:
-            EmbeddingError: as of ``embed``; the parts before are given by then.
+            EmbeddingError, BudgetReached: as of ``embed``; the parts before are given by then.
         """
         if not texts:
             return
         own = KNOWN_MODELS.get(self.model)
         shorter = own is not None and self.dimensions < own.dimensions
         batches = _Batches(self, [encodable(text) for text in texts], role)
-        with Connection(self._endpoint, self.dimensions, ask_dimensions=shorter) as connection:
+        ledger = self._ledger or Ledger(Budget(), None)
+        with Connection(self._endpoint, self.dimensions, ledger, ask_dimensions=shorter) as connection:
             for places, part in batches.asked(connection):
                 yield places, checked_vectors(part, len(places), self.dimensions, str(self))
 
@@ -206,7 +210,7 @@ class _Batches:
         self.texts = [
             self._cut(text, self.room) if is_long else text for text, is_long in zip(texts, long, strict=True)
         ]
-        self.tokens = [count + _SPECIAL_TOKENS for count in self.counter.count_many(self.texts)]
+        self.tokens = [count + embedder.overhead(role) for count in self.counter.count_many(self.texts)]
         self.waiting = list(range(len(texts) - 1, -1, -1))  # the next one last
         self.largest = min(embedder.batch, max(1, _ANSWER_NUMBERS // embedder.dimensions))
         self.shortened: dict[int, int] = {}
@@ -216,9 +220,10 @@ class _Batches:
         """Ask until nothing waits; parts in about the order of the texts."""
         size = self.largest
         while self.waiting:
-            batch = self._next(size)
+            batch = self._within_budget(self._next(size), connection)
             try:
-                answered = connection.ask([self._sent(place) for place in batch])
+                tokens = sum(self.tokens[place] for place in batch)
+                answered = connection.ask([self._sent(place) for place in batch], tokens)
             except Refused as refused:
                 self.waiting += reversed(batch)
                 if len(batch) > 1:
@@ -244,6 +249,14 @@ class _Batches:
             batch.append(self.waiting.pop())
         return batch
 
+    def _within_budget(self, batch: list[int], connection: Connection) -> list[int]:
+        """The first of these places that the budget has room for, at least one; the others wait again."""
+        while len(batch) > 1 and not connection.fits([self._sent(place) for place in batch]):
+            half = len(batch) // 2
+            self.waiting += reversed(batch[half:])
+            batch = batch[:half]
+        return batch
+
     def _sent(self, place: int) -> str:
         return self.prefix + self.texts[place] or " "  # OpenAI refuses an empty text
 
@@ -262,7 +275,7 @@ class _Batches:
             shown = text[:60].encode("unicode_escape").decode("ascii")
             raise EmbeddingError(f"{refused.message} It was asked for one text of {len(text):,} characters: {shown!r}.")
         self.texts[place] = self._cut(text, tokens * 3 // 4)
-        self.tokens[place] = min(tokens * 3 // 4, self.counter.count(self.texts[place]) + _SPECIAL_TOKENS)
+        self.tokens[place] = min(tokens * 3 // 4, self.counter.count(self.texts[place]) + SPECIAL_TOKENS)
         self.shortened[place] = self.tokens[place]
 
     def _again(self, place: int, where: str) -> None:

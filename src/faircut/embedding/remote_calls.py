@@ -1,14 +1,15 @@
 """Calls of ``/embeddings`` of an OpenAI-compatible server: a batch of texts in, its vectors out, retried and checked.
 
 Comes in: an endpoint and texts that fit. Goes out: unit vectors, each with the place of its text, or a typed error.
-What fits into a batch is left to ``remote.py``; keys, timeouts and limits of size are those of ``faircut.llm``.
+What fits into a batch is left to ``remote.py``; keys, timeouts, limits of size, retries and the budget are those of
+``faircut.llm``.
 """
 
 import base64
 import binascii
 import json
 import re
-import time
+import threading
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal
@@ -19,14 +20,19 @@ from numpy.typing import NDArray
 from faircut.embedding.checks import unit_rows
 from faircut.embedding.contract import Vectors
 from faircut.errors import EmbeddingError, LlmError
-from faircut.llm.attempts import RetryPolicy
+from faircut.llm.attempts import RetryPolicy, Tries
+from faircut.llm.budget import Ledger
+from faircut.llm.contract import Usage
 from faircut.llm.endpoint import Endpoint
-from faircut.llm.exchange import Exchange
-from faircut.llm.faults import Fault
+from faircut.llm.exchange import Exchange, usage_of
+from faircut.llm.faults import BudgetReached, Fault
 
-__all__ = ["Answered", "Connection", "Refused", "in_our_words"]
+__all__ = ["SPECIAL_TOKENS", "Answered", "Connection", "Refused", "in_our_words"]
 
 RETRY = RetryPolicy()
+SPECIAL_TOKENS = 2
+"""Of one text, as most models have them."""
+
 _TOO_LARGE = re.compile(
     r"too (long|large|many|big)|exceed|maximum|longer than|larger than|at most|context (length|size|window)|batch size"
 )
@@ -56,17 +62,19 @@ class Connection:
     Args:
         endpoint: the server and the model.
         dimensions: the length that every vector must have.
+        ledger: the budget of all calls, and what they took.
         ask_dimensions: whether the server is told so; else only once it gave longer vectors.
 
     Raises:
         EmbeddingError: the openai package is not installed, or there is no key where one is needed.
     """
 
-    def __init__(self, endpoint: Endpoint, dimensions: int, *, ask_dimensions: bool) -> None:
+    def __init__(self, endpoint: Endpoint, dimensions: int, ledger: Ledger, *, ask_dimensions: bool) -> None:
         try:
             self._exchange = Exchange(endpoint)
         except LlmError as error:
             raise EmbeddingError(in_our_words(str(error))) from error
+        self._ledger, self._tries, self._never = ledger, Tries(ledger, RETRY), threading.Event()
         self._model, self._dimensions, self._ask_dimensions = endpoint.model, dimensions, ask_dimensions
         self._format: Literal["base64", "float"] = "base64"
 
@@ -83,69 +91,80 @@ class Connection:
         """The server and the model, in words."""
         return self._exchange.where
 
-    def ask(self, texts: list[str]) -> Answered:
+    def fits(self, texts: list[str]) -> bool:
+        """Whether the most that these texts can cost still fits the budget."""
+        return self._ledger.fits(_most(texts))
+
+    def ask(self, texts: list[str], tokens: int) -> Answered:
         """The vectors of a batch; what may pass is tried again as ``RETRY`` says.
+
+        Args:
+            texts: as they are sent.
+            tokens: of all of them, counted here: taken where the server does not say how many it took.
 
         Raises:
             Refused: the server does not take this batch.
+            BudgetReached: the most that it can cost does not fit the budget.
             EmbeddingError: there is no answer, or none that can be used.
         """
-        tries = billed = 0
-        while True:
-            try:
-                return self._send(texts)
-            except Fault as fault:
-                if self._learn(fault):
-                    continue
-                if (refused := _refusal(fault)) is not None:
-                    raise refused from None
-                tries, billed = tries + 1, billed + fault.unknown
-                if not fault.retry or tries >= RETRY.attempts or billed >= RETRY.billed_attempts:
-                    raise EmbeddingError(in_our_words(fault.message)) from None
-                _pause(fault, tries)
+        try:
+            return self._tries.until_answered(_most(texts), lambda: self._send(texts, tokens), self._never, self._learn)
+        except Fault as fault:
+            if fault.kind == "not_asked" and self._ledger.reached:
+                raise BudgetReached(
+                    f"{self.where}: the budget of {self._ledger.reached} is reached; what was embedded is kept, run "
+                    "the same again to go on where it stopped."
+                ) from None
+            raise EmbeddingError(in_our_words(fault.message)) from None
 
-    def _send(self, texts: list[str]) -> Answered:
-        exchange = self._exchange
+    def _send(self, texts: list[str], tokens: int) -> tuple[Answered, Usage]:
         wanted = {"dimensions": self._dimensions} if self._ask_dimensions else {}
-        with exchange._faults():
-            creating = exchange._client.embeddings.with_streaming_response.create
-            with creating(model=self._model, input=texts, encoding_format=self._format, **wanted) as response:
-                kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-                raw = response.read()
-        rows = self._rows(exchange._json(kind, raw.decode("utf-8", "replace")), len(texts))
-        return self._checked(rows)
+        body = {"model": self._model, "input": texts, "encoding_format": self._format}
+        answer = self._exchange.embeddings(body | wanted)
+        counted = usage_of(answer.get("usage"))
+        usage = counted if counted and counted.total else Usage(tokens, estimated=True)
+        return self._checked(self._rows(answer, len(texts), usage), usage), usage
 
     def _learn(self, fault: Fault) -> bool:
-        """Whether the call is worth saying in another way: without what the server complains of."""
+        """Whether the call is worth saying in another way: without what the server complains of.
+
+        Raises:
+            Refused: the server does not take this batch, so that no other try of it helps.
+        """
         said = fault.complaint.lower()
         if self._format == "base64" and ("encoding_format" in said or "base64" in said):
             self._format = "float"
             return True
+        if (refused := _refusal(fault)) is not None:
+            raise refused from None
         return False
 
-    def _rows(self, answer: dict[str, Any], count: int) -> list[NDArray[np.float64] | None]:
+    def _rows(self, answer: dict[str, Any], count: int, usage: Usage) -> list[NDArray[np.float64] | None]:
         """The numbers of each text, put in the order of the texts; None where they are no numbers."""
         data = answer.get("data")
         if not isinstance(data, list) or len(data) != count:
             found = f"{len(data)} vectors" if isinstance(data, list) else "an answer without vectors"
-            raise self._unusable(f"{found} for {count} texts")
+            raise self._unusable(f"{found} for {count} texts", usage)
         if not all(isinstance(row, dict) for row in data):
-            raise self._unusable("an answer whose rows are no vectors")
+            raise self._unusable("an answer whose rows are no vectors", usage)
         places = [row.get("index", place) for place, row in enumerate(data)]
         if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
-            raise self._unusable("vectors whose numbers (index) do not say which text they belong to")
+            raise self._unusable("vectors whose numbers (index) do not say which text they belong to", usage)
         by_place = dict(zip(places, data, strict=True))
         return [_numbers(by_place[place].get("embedding")) for place in range(count)]
 
-    def _checked(self, rows: list[NDArray[np.float64] | None]) -> Answered:
+    def _checked(self, rows: list[NDArray[np.float64] | None], usage: Usage) -> Answered:
         lengths = {len(row) for row in rows if row is not None}
         if wrong := sorted(lengths - {self._dimensions}):
             if not self._ask_dimensions and min(wrong) > self._dimensions:
                 self._ask_dimensions = True  # longer than stated: the server may be able to shorten them
-                raise Fault("unusable", "", retry=True)
-            raise EmbeddingError(
+                raise self._unusable("longer vectors than stated", usage)
+            raise Fault(
+                "unusable",
                 f"{self.where} gave vectors of {wrong[0]} numbers, the spec says {self._dimensions}; "
-                f"write dimensions={wrong[0]}, or name another model."
+                f"write dimensions={wrong[0]}, or name another model.",
+                fatal=True,
+                billed=usage,
             )
         sound = np.zeros((len(rows), self._dimensions), dtype=np.float64)
         good = np.zeros(len(rows), dtype=bool)
@@ -154,8 +173,13 @@ class Connection:
                 sound[place], good[place] = row / length, True  # by its largest first: squares could overflow
         return Answered(unit_rows(sound), tuple(np.flatnonzero(~good).tolist()))
 
-    def _unusable(self, what: str) -> Fault:
-        return Fault("unusable", f"{self.where} gave {what}.", retry=True, unknown=True)
+    def _unusable(self, what: str, usage: Usage) -> Fault:
+        return Fault("unusable", f"{self.where} gave {what}.", retry=True, billed=usage)
+
+
+def _most(texts: list[str]) -> Usage:
+    """The most tokens that these texts can have: no tokenizer in use makes more of them than there are bytes."""
+    return Usage(sum(len(text.encode("utf-8", "replace")) + SPECIAL_TOKENS for text in texts), estimated=True)
 
 
 def _numbers(given: object) -> NDArray[np.float64] | None:
@@ -185,14 +209,6 @@ def _said(complaint: str) -> str:
         return json.dumps(json.loads(complaint)).lower()
     except ValueError:
         return complaint.lower()
-
-
-def _pause(fault: Fault, tries: int) -> None:
-    if fault.wait is not None and fault.wait > RETRY.longest_wait:
-        raise EmbeddingError(
-            f"{fault.message} It asks to wait {fault.wait:,.0f} s; run again then, what was embedded is kept."
-        )
-    time.sleep(RETRY.pause(tries) if fault.wait is None else fault.wait)
 
 
 def in_our_words(message: str) -> str:

@@ -7,24 +7,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import Any
 
 from faircut.chunkers import build
 from faircut.chunkers.asking import needs_language_model
-from faircut.chunkers.contract import Models
-from faircut.embedding import EMBEDDERS
 from faircut.errors import PlanError
 from faircut.experiment.plan import Plan
-from faircut.llm.contract import Answer, Failure, LanguageModel, Progress, Request
-from faircut.records import Document
+from faircut.llm.budget import Purse
+from faircut.llm.contract import Answer, LanguageModel, Progress, Request
+from faircut.llm.prices import PriceTable
 
-__all__ = ["LlmAccount", "MeteredModel", "check_language_model", "first_requests", "opened_model"]
+__all__ = ["LlmAccount", "MeteredModel", "check_language_model", "opened_model"]
 
 
 @dataclass
 class LlmAccount:
     """What answers took, also those that an earlier run paid for: tokens as the server counted them, money, failures.
 
-    ``money`` is in the currency of the prices, None where one price is unknown. ``seconds`` are those waited now.
+    ``money`` is in US dollars, None where one price is unknown. ``seconds`` are those waited now.
     """
 
     requests: int = 0
@@ -84,11 +84,13 @@ def check_language_model(chunkers: Iterable[str], *, is_named: bool) -> None:
 
 
 @contextmanager
-def opened_model(plan: Plan, given: LanguageModel | None) -> Iterator[LanguageModel | None]:
+def opened_model(
+    plan: Plan, given: LanguageModel | None, purse: Purse, prices: PriceTable
+) -> Iterator[LanguageModel | None]:
     """The model that is given, else the one that the plan names, else None. Nothing is asked and no key read here.
 
     Raises:
-        LlmError: the plan's URL or the name of its key is wrong.
+        LlmError: the plan's URL or the name of its key is wrong, or the budget is in money and the price is unknown.
     """
     if given is not None or not plan.llm:
         yield given
@@ -97,36 +99,6 @@ def opened_model(plan: Plan, given: LanguageModel | None) -> Iterator[LanguageMo
     from faircut.llm import ChatModel, Endpoint
 
     endpoint = Endpoint(plan.llm, plan.llm_model, plan.llm_key_env or None)
-    with ChatModel(endpoint, cache=cache_directory() / "answers.sqlite", cache_owned=True) as model:
+    options: dict[str, Any] = {"budget": purse, "price": prices.find(plan.llm_model)}
+    with ChatModel(endpoint, cache=cache_directory() / "answers.sqlite", cache_owned=True, **options) as model:
         yield model
-
-
-# ---------------------------------------------------------------- before anything is asked
-
-
-@dataclass(frozen=True)
-class _Listener:
-    """Takes requests down and answers none."""
-
-    heard: list[Request]
-    model: str = "nobody"
-
-    def complete(self, requests: Sequence[Request], *, progress: Progress | None = None) -> list[Answer]:  # noqa: ARG002
-        self.heard.extend(requests)
-        return [Answer(failure=Failure("not_asked", "nothing is asked in a dry run.")) for _ in requests]
-
-
-def first_requests(rows: Iterable[tuple[str, str]], documents: Iterable[Document]) -> list[Request]:
-    """What chunkers would ask about these documents first; what follows a wrong answer is not known before.
-
-    Args:
-        rows: specs of embedders with specs of chunkers; those that ask nothing are left out.
-        documents: to be cut.
-    """
-    listener = _Listener([])
-    asking = [(embedder, build(chunker)) for embedder, chunker in rows if needs_language_model(build(chunker))]
-    cutting = [(chunker, Models.of(EMBEDDERS.build(embedder), listener)) for embedder, chunker in asking]
-    for document in documents if cutting else ():
-        for chunker, models in cutting:
-            chunker.chunk(document, models)
-    return listener.heard

@@ -17,8 +17,9 @@ from faircut.evaluation.intervals import union
 from faircut.evaluation.measures import Cut
 from faircut.experiment.inputs import Inputs
 from faircut.experiment.stages import RowRun
-from faircut.experiment.tables import chunks_from, rankings_from
+from faircut.experiment.tables import rankings_from
 from faircut.experiment.units import Units
+from faircut.questions.document_level import is_document_level
 
 __all__ = ["keep_delivered"]
 
@@ -36,15 +37,16 @@ def keep_delivered(rows: Iterable[RowRun]) -> None:
     """Write ``delivered/<key of the scores>.parquet`` for every row, once.
 
     A line a question: what the first ``whole`` hits bring was delivered whole; of the next one the places ``part``; of
-    piece ``i`` of its evidence the places in ``covered`` (lists of i, start, end); ``tokens`` were spent.
+    piece ``i`` of its evidence the places in ``covered`` (lists of i, start, end), none where only a
+    document is named; ``tokens`` were spent.
     """
     for row in rows:
         keys = row.keys
         if row.store.has("delivered", keys.scores):
             continue
         inputs = row.inputs
-        chunks = chunks_from(row.store.read("chunks", keys.chunks)[0], inputs.documents)
-        passages = inputs.passages(chunks)
+        chunks, sizes = row.cut(keys.chunks)
+        passages = inputs.passages(chunks, sizes)
         rankings = rankings_from(row.store.read("hits", keys.hits)[0], len(inputs.questions))
         cut, walk = row.measures[0].cut, row.retrieval.delivery.walk
         units = Units(chunks, passages, inputs.documents, inputs.budget, inputs.token_index)
@@ -56,8 +58,10 @@ def keep_delivered(rows: Iterable[RowRun]) -> None:
 def _line(number: int, by_hit: Sequence[Sequence[Passage]], cut: Cut, inputs: Inputs) -> dict[str, object]:
     context = Context([passage for brought in by_hit for passage in brought])
     delivery = context.at(cut, inputs.token_index)
-    gold = Gold.of(inputs.questions[number])
-    held = gold.within(gold.touches(context.passages), context.passages, delivery)
+    question = inputs.questions[number]
+    gold = Gold.of(question)
+    touches = [] if is_document_level(question) else gold.touches(context.passages)
+    held = gold.within(touches, context.passages, delivery)
     covered = [
         [piece, start, end]
         for piece in sorted({touch.piece for touch in held})

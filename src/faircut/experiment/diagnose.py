@@ -20,7 +20,7 @@ from faircut.evaluation.misses import CAUSES, Diagnosis
 from faircut.experiment.counterfactual import Ceiling, Counterfactuals, Move, ceiling_of
 from faircut.experiment.searching import Retrieval
 from faircut.experiment.stages import RowRun
-from faircut.experiment.tables import chunks_from, rankings_from
+from faircut.experiment.tables import rankings_from
 from faircut.experiment.units import Units, WholeChunk
 from faircut.index.searches import Dense
 from faircut.records import Chunk
@@ -41,19 +41,20 @@ def keep_diagnoses(rows: Iterable[RowRun]) -> None:
 
     A line a question, in their order: its id, whether it was ``missed`` at the deciding cut, the ``cause``, the facts
     as JSON (``Miss``), and for evidence that is cut what moving a boundary would have done as JSON. What is known of
-    all questions together lies beside it: ``causes`` counts them.
+    all questions together lies beside it: ``causes`` counts them. There is no such table where questions only name
+    documents: a cause is found from the place of the evidence.
     """
     for row in rows:
-        if not row.store.has("diagnosis", row.keys.scores):
+        if not row.inputs.document_level and not row.store.has("diagnosis", row.keys.scores):
             _keep(row)
 
 
 def _keep(row: RowRun) -> None:
     started = process_time()
     keys, inputs, cut = row.keys, row.inputs, row.measures[0].cut
-    chunks = chunks_from(row.store.read("chunks", keys.chunks)[0], inputs.documents)
+    chunks, sizes = row.cut(keys.chunks)
     rankings = rankings_from(row.store.read("hits", keys.hits)[0], len(inputs.questions))
-    passages = inputs.passages(chunks)
+    passages = inputs.passages(chunks, sizes)
     cutting = Cutting(chunks, passages, lambda d: inputs.documents[d].text, _seen_by(row, chunks))
     deliver = _deliver(row, chunks, passages)
     found = [

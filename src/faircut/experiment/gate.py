@@ -17,6 +17,7 @@ from faircut.evaluation.measures import parse_measure
 from faircut.experiment.kept import kept_documents, kept_questions
 from faircut.experiment.leaderboard import SCHEMA
 from faircut.experiment.store import RunStore
+from faircut.questions.document_level import needs_places
 
 __all__ = ["DEFECTS", "GateResult", "GateRow", "gate"]
 
@@ -59,6 +60,7 @@ class GateResult:
         same_corpus: whether both runs searched exactly the same documents.
         strict: whether every defect fails, or only more of it than in the base.
         rows: the rows that were compared, as in the run's leaderboard.
+        smoke_tests: of the run's questions, how many were made without a model or a person.
     """
 
     run: str
@@ -70,6 +72,7 @@ class GateResult:
     same_corpus: bool
     strict: bool
     rows: tuple[GateRow, ...]
+    smoke_tests: int = 0
 
     @property
     def passed(self) -> bool:
@@ -121,7 +124,8 @@ def gate(
         for (n, o), loss in zip(chosen, losses, strict=True)
     ]
     left_out = max(new.board["questions"], old.board["questions"]) - len(ids)
-    return GateResult(new.name, old.name, decides, margin, len(ids), left_out, same, strict, tuple(judged))
+    said = decides, margin, len(ids), left_out, same, strict, tuple(judged), new.board.get("smoke_tests", 0)
+    return GateResult(new.name, old.name, *said)
 
 
 # ---------------------------------------------------------------- a run
@@ -188,7 +192,9 @@ class _Run:
         """The scores of these questions, in this order."""
         table = self.table(row)
         if measure not in table.columns:
-            raise PlanError(f"{self.given}: {row} has no scores by {measure}{nearest(measure, self.measures())}")
+            named = self.board.get("document_level") and needs_places(measure)
+            why = " (its questions only name documents, and the measure needs places in them)" if named else ""
+            raise PlanError(f"{self.given}: {row} has no scores by {measure}{why}{nearest(measure, self.measures())}")
         found = dict(zip(table["question"], table[measure], strict=True))
         return [found[i] for i in ids]
 

@@ -14,7 +14,7 @@ from faircut.evaluation.context import Passage, passage
 from faircut.evaluation.sampling import document_of
 from faircut.experiment.plan import Plan
 from faircut.questions import read_questions
-from faircut.questions.document_level import check_measures
+from faircut.questions.document_level import check_measures, count_document_level
 from faircut.records import Chunk, Document, Question, content_id
 from faircut.text.contract import TokenCounter, TokenIndex
 
@@ -32,6 +32,7 @@ class Inputs:
         corpus_id, questions_id: hashes of the content.
         unread: documents that could not be read and are left out; empty unless the plan allows it.
         left_out: ids of the questions that are left out because their evidence lies in those.
+        smoke_tests: how many of the questions were made without a model or a person.
     """
 
     documents: dict[str, Document]
@@ -41,12 +42,18 @@ class Inputs:
     questions_id: str
     unread: tuple[Unread, ...] = ()
     left_out: tuple[str, ...] = ()
+    smoke_tests: int = 0
     _indexes: dict[str, TokenIndex] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def clusters(self) -> list[str]:
         """The document of each question: where it searches, else that of its first piece of evidence."""
         return [document_of(q) for q in self.questions]
+
+    @property
+    def document_level(self) -> int:
+        """How many questions only name a document; where there are some, nothing that needs a place is measured."""
+        return count_document_level(self.questions)
 
     def token_index(self, document_id: str) -> TokenIndex:
         """The budget tokens of one document, counted at the first call."""
@@ -58,10 +65,11 @@ class Inputs:
         """Budget tokens of all documents."""
         return sum(self.token_index(d).total for d in self.documents)
 
-    def passages(self, chunks: Sequence[Chunk]) -> list[Passage]:
-        """The chunks as the scores see them, with their budget tokens."""
-        whole = self.budget.count_many([c.embedded_text for c in chunks])
-        texts = self.budget.count_many([c.text for c in chunks])
+    def passages(self, chunks: Sequence[Chunk], sizes: Sequence[int] | None = None) -> list[Passage]:
+        """The chunks as the scores see them, with their budget tokens; ``sizes`` are those with context, if known."""
+        whole = self.budget.count_many([c.embedded_text for c in chunks]) if sizes is None else sizes
+        after_context = iter(self.budget.count_many([c.text for c in chunks if c.context]))
+        texts = [next(after_context) if c.context else w for c, w in zip(chunks, whole, strict=True)]
         return [
             passage(c, tokens=t, context_tokens=max(w - t, 0), verbatim=c.is_verbatim(self.documents[c.document_id]))
             for c, t, w in zip(chunks, texts, whole, strict=True)
@@ -87,16 +95,20 @@ def load_inputs(plan: Plan, advance: Callable[[str, int, int], None]) -> Inputs:
     """
     unread: list[Unread] = []
     left_out: list[str] = []
+    smoke_tests: list[str] = []
     told = unread.append if plan.skip_unreadable else None
     documents = read_documents(plan.corpus, lambda count: advance("documents read", count, count), on_unread=told)
     missing = {one.id for one in unread} - documents.keys()
-    questions = tuple(read_questions(plan.questions, documents, unread=missing, on_left_out=left_out.append))
+    asked = read_questions(
+        plan.questions, documents, unread=missing, on_left_out=left_out.append, on_smoke_test=smoke_tests.append
+    )
+    questions = tuple(asked)
     if unread:
         warnings.warn(_about_unread(unread, documents, left_out), FaircutWarning, stacklevel=2)
     check_measures([plan.measure, *plan.measures], questions)
     budget = EMBEDDERS.build(plan.budget_tokenizer).tokenizer
     ids = _corpus_id(documents), _questions_id(questions)
-    return Inputs(documents, questions, budget, *ids, tuple(unread), tuple(left_out))
+    return Inputs(documents, questions, budget, *ids, tuple(unread), tuple(left_out), len(smoke_tests))
 
 
 def _about_unread(unread: Sequence[Unread], documents: Mapping[str, Document], left_out: Sequence[str]) -> str:

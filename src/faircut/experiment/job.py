@@ -13,7 +13,7 @@ from re import match
 from typing import Literal
 
 from faircut.chunkers import build
-from faircut.chunkers.asking import needs_language_model
+from faircut.chunkers.asking import loads_model, needs_language_model
 from faircut.chunkers.contract import Chunker, Models
 from faircut.documents.reading import empty_corpus, id_taken, list_sources
 from faircut.documents.sources import Source, content_digest
@@ -24,9 +24,12 @@ from faircut.experiment.asking import check_language_model
 from faircut.experiment.here import Here
 from faircut.experiment.identity import chunker_ids, embedder_id
 from faircut.experiment.parts import Part, PartStore, open_parts
+from faircut.experiment.paying import is_remote, kept_embedder, prices_of, purse_of
 from faircut.experiment.pool import Event, Pool, cores
 from faircut.experiment.store import code_fingerprint
+from faircut.llm.budget import Budget, Purse
 from faircut.llm.contract import LanguageModel
+from faircut.llm.prices import PriceTable
 from faircut.records import content_id
 
 __all__ = ["ChunkJob", "Outcome", "open_job", "parts_folder"]
@@ -73,6 +76,8 @@ def open_job(
     workers: int | None = None,
     timeout: float = 300.0,
     language_model: LanguageModel | None = None,
+    budget: Budget | Purse | None = None,
+    prices: PriceTable | None = None,
 ) -> Iterator["ChunkJob"]:
     """A job over the documents of a file, folder, pattern or corpus; its workers end with the block.
 
@@ -84,7 +89,11 @@ def open_job(
         fresh: forget what is kept there.
         workers: processes, as many as cores by default.
         timeout: seconds that one document may take.
-        language_model: for chunkers that ask one; they cut in this process, without ``workers`` and ``timeout``.
+        language_model: for chunkers that ask one; they cut in this process, without ``workers`` and ``timeout``, as
+            do those that run a large model here.
+        budget: the most that a remote embedder may cost, which is then asked in this process as well, and its vectors
+            kept in the user's cache. A purse, where ``language_model`` shares it.
+        prices: of models, before those of the table that comes with faircut.
 
     Raises:
         SpecError, PlanError: a wrong spec, number of workers or limit, or a chunker that needs a model and has none.
@@ -97,7 +106,7 @@ def open_job(
         raise PlanError(f"--timeout is a number of seconds above 0, found {timeout:g}.")
     check_language_model([chunker], is_named=language_model is not None)
     cutter, model = build(chunker), EMBEDDERS.build(embedder)
-    asked = language_model if needs_language_model(cutter) else None
+    asked, purse = language_model if needs_language_model(cutter) else None, purse_of(budget)
     sources = list_sources(source)
     if Path(source).is_dir():
         sources = list(sources)  # names only; so it is known how many there are
@@ -105,8 +114,8 @@ def open_job(
     identity = content_id(code_fingerprint(), *_versions(), *parts_of_identity)
     with open_parts(parts, fresh=fresh) as store:
         pool: Pool | Here
-        if asked:
-            pool = Here(cutter, Models.of(model, asked))
+        if asked or loads_model(cutter) or (is_remote(model) and not purse.budget.is_unlimited):
+            pool = Here(cutter, Models.of(kept_embedder(model, purse, prices_of(prices)), asked))
         else:
             pool = Pool({"chunker": chunker, "embedder": embedder}, size=workers or cores(), timeout=timeout)
         try:

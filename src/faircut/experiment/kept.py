@@ -13,6 +13,7 @@ import polars as pl
 
 from faircut.errors import StoreError
 from faircut.experiment.store import RunStore
+from faircut.questions.document_level import WholeDocument
 from faircut.records import Block, Document, Evidence, Question, Span
 
 __all__ = ["keep_documents", "keep_questions", "kept_documents", "kept_questions"]
@@ -20,7 +21,7 @@ __all__ = ["keep_documents", "keep_questions", "kept_documents", "kept_questions
 DOCUMENTS, QUESTIONS = "documents.parquet", "questions.parquet"
 
 _BLOCK = pl.Struct({"kind": pl.String, "start": pl.Int64, "end": pl.Int64, "level": pl.Int64, "page": pl.Int64})
-_EVIDENCE = pl.Struct({"document": pl.String, "start": pl.Int64, "end": pl.Int64})
+_EVIDENCE = pl.Struct({"document": pl.String, "start": pl.Int64, "end": pl.Int64, "whole": pl.Boolean})
 _STRINGS = ("id", "title", "source", "media_type", "language", "text")
 _SCHEMA: dict[str, Any] = dict.fromkeys(_STRINGS, pl.String) | {"blocks": pl.List(_BLOCK), "exact": pl.String}
 _QUESTION_SCHEMA: dict[str, Any] = {
@@ -62,7 +63,10 @@ def keep_questions(store: RunStore, questions: Iterable[Question]) -> None:
     records = []
     for q in questions:
         record: dict[str, Any] = {"id": q.id, "text": q.text, "match": q.match, "within": q.within}
-        record["evidence"] = [{"document": e.document_id, "start": e.span.start, "end": e.span.end} for e in q.evidence]
+        record["evidence"] = [
+            {"document": e.document_id, "start": e.span.start, "end": e.span.end, "whole": isinstance(e, WholeDocument)}
+            for e in q.evidence
+        ]
         records.append(_storable(record))
     store.write_table(QUESTIONS, pl.DataFrame(records, schema=_QUESTION_SCHEMA))
 
@@ -115,5 +119,9 @@ def _document(row: Mapping[str, Any]) -> Document:
 
 
 def _question(row: Mapping[str, Any]) -> Question:
-    evidence = tuple(Evidence(e["document"], Span(e["start"], e["end"])) for e in row["evidence"])
-    return Question(row["id"], row["text"], evidence, row["match"], row["within"])
+    return Question(row["id"], row["text"], tuple(map(_piece, row["evidence"])), row["match"], row["within"])
+
+
+def _piece(e: Mapping[str, Any]) -> Evidence:
+    """A piece of evidence; runs of earlier versions do not say whether it is a whole document."""
+    return (WholeDocument if e.get("whole") else Evidence)(e["document"], Span(e["start"], e["end"]))

@@ -4,7 +4,7 @@ Everything is computed from the per-question scores and the facts of the stages;
 the report. The schema is versioned: fields are added, never changed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -32,10 +32,12 @@ def build_leaderboard(store: RunStore) -> dict[str, Any]:
     """
     manifest = store.read_json("manifest.json")
     plan = load_plan(store.folder / "plan.toml")
+    asked = manifest["questions"]
+    measures = plan.measures_for(document_level=asked.get("document_level", 0) > 0)
     scores = {row["row"]: store.read("scores", row["scores"]) for row in manifest["rows"]}
     clusters = next(iter(scores.values()))[0]["document"].to_list()
     content = {e["row"]: f"{_facts_of(store, e)['content']} {e['embedder']}" for e in manifest["rows"]}
-    contrasts = _contrasts(plan, manifest["baseline"], scores, clusters, content)
+    contrasts = _contrasts(plan, measures, manifest["baseline"], scores, clusters, content)
     rows = [_row(plan, store, manifest, e, scores[e["row"]], contrasts, clusters, content) for e in manifest["rows"]]
     return {
         "schema": SCHEMA,
@@ -47,7 +49,9 @@ def build_leaderboard(store: RunStore) -> dict[str, Any]:
         "alpha": plan.alpha,
         "seed": plan.seed,
         "corpus": manifest["corpus"],
-        "questions": manifest["questions"]["questions"],
+        "questions": asked["questions"],
+        "document_level": asked.get("document_level", 0),
+        "smoke_tests": asked.get("smoke_tests", 0),
         "left_out": manifest["left_out"],
         "budget_tokenizer": manifest["budget_tokenizer"],
         "search": str(plan.retrieval.search),
@@ -66,14 +70,19 @@ def _planned(plan: Plan, clusters: list[str], contrasts: int) -> dict[str, Any] 
 
 
 def _contrasts(
-    plan: Plan, baseline: str, scores: Mapping[str, Table], clusters: list[str], content: Mapping[str, str]
+    plan: Plan,
+    measures: Sequence[Measure],
+    baseline: str,
+    scores: Mapping[str, Table],
+    clusters: list[str],
+    content: Mapping[str, str],
 ) -> dict[str, dict[str, Contrast]]:
     """For the deciding measure and for each beside it, the contrasts of all rows with the baseline."""
     if len(scores) < 2:
         return {}
     same = _same_as(baseline, content)
     decided = {}
-    for measure in map(str, plan.all_measures):
+    for measure in map(str, measures):
         values = {name: table[measure].to_numpy() for name, (table, _) in scores.items()}
         base = values.pop(baseline)
         found = compare(base, values, clusters, band=plan.band, alpha=plan.alpha, seed=plan.seed, same=same)
@@ -129,19 +138,27 @@ def _row(
         "uncut_documents": cut["uncut"],
         "score": _score(plan, table, measure, clusters),
         "contrast": _contrast(contrasts, str(measure), name),
-        "beside": {str(m): _beside(facts, contrasts, m, name) for m in plan.all_measures},
+        "beside": {str(m): _beside(facts, contrasts, m, name) for m in plan.all_measures if str(m) in facts["means"]},
         "curve": {str(b): facts["means"][f"recall@{b}t"] for b in BUDGETS if f"recall@{b}t" in facts["means"]},
         "tokens_per_question": facts["tokens"].get(str(measure.cut)),
         "tokens_at": facts["tokens"],
         "unanswered": facts["unanswered"],
         "underfilled": facts["underfilled"],
-        "causes": store.read_json(f"diagnosis/{entry['scores']}.json")["causes"],
+        "causes": _causes(store, manifest, entry["scores"]),
         "chunks": cut["chunks"],
         "size": cut["size"],
         "integrity": cut["integrity"],
         "stability": cut.get("stability"),
         "cost": _cost(manifest, entry, cut, found, facts),
     }
+
+
+def _causes(store: RunStore, manifest: Mapping[str, Any], key: str) -> dict[str, int]:
+    """The misses by cause; nothing where questions only name documents, for then no cause can be found."""
+    if manifest["questions"].get("document_level"):
+        return {}
+    found: dict[str, int] = store.read_json(f"diagnosis/{key}.json")["causes"]
+    return found
 
 
 def _score(plan: Plan, table: pl.DataFrame, measure: Measure, clusters: list[str]) -> dict[str, Any]:
@@ -176,10 +193,16 @@ def _cost(
     found: Mapping[str, Any],
     scored: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What the row costs, as if nothing had been cached: seconds of embedding are tokens over the measured rate."""
+    """What the row costs, as if nothing had been cached: seconds of embedding are tokens over the measured rate.
+
+    Money is in US dollars, None where a price is unknown. What all rows share (questions) and what the diagnoses and
+    the stability take is in none of them.
+    """
     chunks = cut["embedded_tokens"] if found["chunks_embedded"] else 0
     tokens = cut["cutting"]["embedded"]["tokens"] + chunks + found["sentence_tokens"]
     rate = manifest["embedding_rates"].get(entry["embedder"])
+    price, asked = manifest["embedding_prices"][entry["embedder"]], cut["cutting"].get("asked")
+    money = None if price is None else tokens * price / 1e6
     return {
         "cutting_seconds": cut["cutting"]["seconds"],
         "embedding_seconds": tokens / rate if rate else None,
@@ -191,8 +214,17 @@ def _cost(
         "indexing_seconds": found["indexing_seconds"],
         "scoring_seconds": scored["scoring_seconds"],
         "search_milliseconds_per_question": 1000 * found["search_seconds_per_question"],
-        **_asked(cut["cutting"].get("asked")),
+        "embedding_price": price,
+        "embedding_money": money,
+        **_asked(asked),
+        "money": _sum(money, asked["money"] if asked else 0.0),
     }
+
+
+def _sum(*amounts: float | None) -> float | None:
+    """All amounts together; unknown where one is."""
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if len(known) == len(amounts) else None
 
 
 def _asked(asked: Mapping[str, Any] | None) -> dict[str, Any]:

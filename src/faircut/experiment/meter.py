@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from faircut.embedding.contract import Embedder, Progress, Role, Vectors
-from faircut.embedding.late import embed_chunks
+from faircut.embedding.late import chunk_tokens, embed_chunks
 from faircut.records import Chunk, Document
 from faircut.text.contract import TokenCounter
 
@@ -14,9 +14,9 @@ __all__ = ["Account", "MeteredEmbedder"]
 
 @dataclass
 class Account:
-    """Texts and tokens asked for (special tokens and prefix included), and seconds waited for the vectors.
+    """Distinct texts asked for, tokens that the model computes for them, and seconds waited for the vectors.
 
-    ``overlong`` are the texts of which the model did not see the end.
+    ``overlong`` are the texts of which the model did not see the end; of chunks, the audit counts them.
     """
 
     texts: int = 0
@@ -73,11 +73,17 @@ class MeteredEmbedder:
     def embed_chunks(
         self, documents: Mapping[str, Document], chunks: Sequence[Chunk], *, progress: Progress | None = None
     ) -> Vectors:
-        """The inner embedder's vectors of chunks; counted as the tokens of their texts."""
+        """The inner embedder's vectors of chunks."""
         started = perf_counter()
         vectors = embed_chunks(self.inner, documents, chunks, progress=progress)
-        self._note([chunk.embedded_text for chunk in chunks], "passage", perf_counter() - started)
+        self.account.seconds += perf_counter() - started
+        self.account.texts += len({chunk.embedded_text for chunk in chunks})
+        self.account.tokens += self.chunk_tokens(documents, chunks)
         return vectors
+
+    def chunk_tokens(self, documents: Mapping[str, Document], chunks: Sequence[Chunk]) -> int:
+        """As the inner embedder."""
+        return chunk_tokens(self.inner, documents, chunks)
 
     def _note(self, texts: Sequence[str], role: Role, seconds: float) -> None:
         self.account.seconds += seconds

@@ -21,6 +21,7 @@ from faircut.experiment.searching import Retrieval
 from faircut.experiment.units import DELIVERIES, WholeChunk
 from faircut.files import is_utf8
 from faircut.index import INDEXES, SEARCHES
+from faircut.questions.document_level import needs_places
 
 __all__ = ["BUDGETS", "DEFAULT_MEASURE", "MEASURES_BESIDE", "Plan", "Row", "control_of", "is_control", "load_plan"]
 
@@ -69,7 +70,8 @@ class Row:
 class Plan:
     """A comparison as the user asked for it.
 
-    ``measure`` decides; ``measures`` are shown beside it (those of ``MEASURES_BESIDE`` are always computed).
+    ``measure`` decides; ``measures`` are shown beside it (those of ``MEASURES_BESIDE`` are always computed, where the
+    questions have what they need).
     ``search``, ``deliver`` and ``best_sentence`` say how chunks are found and what is handed over, for all rows alike.
     ``band`` is half the width of the equivalence band,
     ``controls`` adds to every chunker its size-matched control. ``baseline`` names a chunker or a whole row; empty
@@ -211,6 +213,10 @@ class Plan:
     def all_measures(self) -> tuple[Measure, ...]:
         """The deciding measure first, then those beside it, each once."""
         return tuple(dict.fromkeys(parse_measure(m) for m in (self.measure, *self.measures, *MEASURES_BESIDE)))
+
+    def measures_for(self, *, document_level: bool) -> tuple[Measure, ...]:
+        """The measures that are taken: all, or those that need no place where questions only name documents."""
+        return tuple(m for m in self.all_measures if not (document_level and needs_places(str(m))))
 
     def to_toml(self) -> str:
         """The plan as TOML; ``load_plan`` of it gives the plan again."""

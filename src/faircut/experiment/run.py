@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -31,12 +31,15 @@ from faircut.experiment.diagnose import keep_diagnoses
 from faircut.experiment.inputs import Inputs, load_inputs
 from faircut.experiment.kept import keep_documents, keep_questions
 from faircut.experiment.leaderboard import build_leaderboard
+from faircut.experiment.paying import paid_embedder, price_of, prices_of, purse_of
 from faircut.experiment.plan import Plan
 from faircut.experiment.stages import Keys, RowRun
 from faircut.experiment.store import RunStore, code_fingerprint, package_versions
 from faircut.files import write_atomically
 from faircut.index import INDEXES
+from faircut.llm.budget import Budget, Purse
 from faircut.llm.contract import LanguageModel
+from faircut.llm.prices import PriceTable
 from faircut.records import content_id
 
 __all__ = ["default_name", "run"]
@@ -58,6 +61,8 @@ def run(
     announce: Announce | None = None,
     language_model: LanguageModel | None = None,
     replacing: bool = False,
+    budget: Budget | Purse | None = None,
+    prices: PriceTable | None = None,
 ) -> dict[str, Any]:
     """Run a comparison and return its leaderboard, which is also in ``folder/leaderboard.json``.
 
@@ -70,13 +75,20 @@ def run(
         language_model: for chunkers that ask one; the default is the plan's. Its name goes into the keys of what is
             cut, and what it answered stays in its own cache, so an interrupted run pays for nothing twice.
         replacing: whether the result of another comparison that the folder holds may be replaced.
+        budget: the most that remote embedders and the plan's language model may cost together; what was paid for when
+            it is reached is kept, and the next run goes on. A purse, where ``language_model`` shares it.
+        prices: of models, before those of the table that comes with faircut.
 
     Raises:
         PlanError: the folder holds the result of another comparison, see ``replacing``.
+        BudgetReached: the budget does not allow one more request.
+        LlmError: the budget is in money and the price of a model is unknown.
         FaircutError: bad documents, questions, weights or disk; what was finished before is kept.
     """
-    path = cache or default_cache()
+    path, purse, table = cache or default_cache(), purse_of(budget), prices_of(prices)
     check_cache(path)
+    built = {name: EMBEDDERS.build(name) for name in plan.embedders}
+    paid = {name: paid_embedder(embedder, purse, table) for name, embedder in built.items()}
     check_language_model(plan.chunkers, is_named=bool(plan.llm) or language_model is not None)
     store = RunStore(folder)
     inputs = load_inputs(plan, advance)
@@ -85,8 +97,8 @@ def run(
     power = _planned_power(plan, inputs)
     if power and announce:
         announce(power)
-    with store.locked(), opened_model(plan, language_model) as model:
-        embedders = {name: CachedEmbedder(EMBEDDERS.build(name), path) for name in plan.embedders}
+    with store.locked(), opened_model(plan, language_model, purse, table) as model:
+        embedders = {name: CachedEmbedder(embedder, path) for name, (embedder, _) in paid.items()}
         rows = _row_runs(plan, inputs, embedders, store, advance, model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OverlongWarning)  # counted in each row's integrity and cost
@@ -97,10 +109,14 @@ def run(
             keep_delivered(rows)
             keep_diagnoses(rows)
         before = store.read_json("manifest.json")["embedding_rates"] if (folder / "manifest.json").is_file() else {}
-        rates = {name: _rate(embedder) or before.get(name) for name, embedder in embedders.items()}
-        embedded = {name: embedder.stats.embedded for name, embedder in embedders.items()}
+        embedding = {
+            "embedding_rates": {name: _rate(embedder) or before.get(name) for name, embedder in embedders.items()},
+            "embedding_prices": {name: price_of(embedder, table) for name, embedder in built.items()},
+            "embedded_texts": {name: embedder.stats.embedded for name, embedder in embedders.items()},
+            "embedding_paid": {name: asdict(ledger.spent) for name, (_, ledger) in paid.items() if ledger},
+        }
         store.write_text("plan.toml", _resolved(plan).to_toml())
-        store.write_json("manifest.json", _manifest(plan, inputs, keys, rates, embedded, rows[0].code))
+        store.write_json("manifest.json", _manifest(plan, inputs, keys, embedding, rows[0].code))
         leaderboard = build_leaderboard(store)
         store.write_table("timings.parquet", pl.DataFrame([{"row": r["row"]} | r["cost"] for r in leaderboard["rows"]]))
         store.write_json("leaderboard.json", leaderboard)
@@ -157,7 +173,7 @@ def _row_runs(
             embedders[row.embedder],
             engine,
             inputs,
-            plan.all_measures,
+            plan.measures_for(document_level=inputs.document_level > 0),
             store,
             code,
             advance,
@@ -202,8 +218,7 @@ def _manifest(
     plan: Plan,
     inputs: Inputs,
     keys: dict[str, Keys],
-    rates: dict[str, float | None],
-    embedded: dict[str, int],
+    embedding: dict[str, Any],
     code: str,
 ) -> dict[str, Any]:
     return {
@@ -219,7 +234,12 @@ def _manifest(
             "characters": sum(len(d.text) for d in inputs.documents.values()),
             "tokens": inputs.document_tokens(),
         },
-        "questions": {"hash": inputs.questions_id, "questions": len(inputs.questions)},
+        "questions": {
+            "hash": inputs.questions_id,
+            "questions": len(inputs.questions),
+            "document_level": inputs.document_level,
+            "smoke_tests": inputs.smoke_tests,
+        },
         "left_out": {
             "documents": [{"document": one.id, "reason": one.reason} for one in inputs.unread],
             "questions": list(inputs.left_out),
@@ -227,8 +247,7 @@ def _manifest(
         "budget_tokenizer": inputs.budget.name,
         "seed": plan.seed,
         "baseline": str(plan.baseline_row),
-        "embedding_rates": rates,
-        "embedded_texts": embedded,
+        **embedding,
         "rows": [
             {
                 "row": str(row),

@@ -1,7 +1,7 @@
-"""Tries until there is an answer: budget, waiting and retries around one request.
+"""Tries until there is an answer: budget, waiting and retries around one call, the same for answers and for vectors.
 
-Comes in: a request and a connection. Goes out: a ``Reply`` that is paid for and settled, or the ``Fault`` that stays.
-What is done with either is left to ``client.py``.
+Comes in: what a call costs at most and how it is sent. Goes out: what it brought, paid for and settled, or the
+``Fault`` that stays. What is done with either is left to ``client.py`` and to the embedders.
 """
 
 import random
@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from faircut.errors import FaircutWarning, LlmError
 from faircut.llm.answer_store import Reply
@@ -21,7 +22,9 @@ from faircut.llm.faults import Fault
 from faircut.llm.wire import Dialect, body_of, most_usage
 from faircut.text.contract import TokenCounter
 
-__all__ = ["Asker", "RetryPolicy", "counted_usage"]
+__all__ = ["Asker", "RetryPolicy", "Tries", "counted_usage"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +57,80 @@ class RetryPolicy:
         return min(self.longest, self.first * 2.0 ** min(tries - 1, 30)) * random.uniform(0.5, 1.0)  # noqa: S311
 
 
+class Tries:
+    """Calls of one server within a budget, from any number of threads; remembers when it wants to be left alone."""
+
+    def __init__(self, ledger: Ledger, policy: RetryPolicy) -> None:
+        self._ledger, self._policy = ledger, policy
+        self._not_before = 0.0
+        self._lock = threading.Lock()
+
+    def until_answered(
+        self,
+        most: Usage,
+        send: Callable[[], tuple[T, Usage]],
+        stop: threading.Event,
+        learn: Callable[[Fault], bool],
+    ) -> T:
+        """What a call brings.
+
+        Args:
+            most: what it can cost at most.
+            send: makes it; what it brought, and what was billed.
+            stop: when set, no further try is made.
+            learn: whether the call can be said in another way after this fault; that is no further try.
+
+        Raises:
+            Fault: it brings nothing; ``not_asked`` when the budget is reached or ``stop`` was set before.
+        """
+        tries = billed = 0
+        while True:
+            try:
+                return self._try(most, send, stop)
+            except Fault as fault:
+                if learn(fault):
+                    continue
+                tries, billed = tries + 1, billed + (fault.unknown or fault.billed is not None)
+                spent = tries >= self._policy.attempts or billed >= self._policy.billed_attempts
+                if spent or not fault.retry or stop.is_set():
+                    raise
+                self._pause(fault, tries, stop)
+
+    def _try(self, most: Usage, send: Callable[[], tuple[T, Usage]], stop: threading.Event) -> T:
+        stop.wait(max(0.0, self._not_before - time.monotonic()))
+        if not self._ledger.reserve(most, stop.is_set):
+            raise Fault("not_asked", "the batch was stopped before this request was asked.")
+        used: Usage | None = most
+        unknown = True
+        try:
+            found, used = send()
+            unknown = False
+            return found
+        except Fault as fault:
+            used, unknown = (most if fault.unknown else fault.billed), fault.unknown
+            raise
+        finally:
+            self._ledger.settle(most, used, unknown=unknown)
+
+    def _pause(self, fault: Fault, tries: int, stop: threading.Event) -> None:
+        """Wait before the next try; where the server named a time, all other calls wait for it as well."""
+        if fault.wait is None:
+            stop.wait(self._policy.pause(tries))
+            return
+        if fault.wait > self._policy.longest_wait:
+            message = f"{fault.message} It asks to wait {fault.wait:,.0f} s; run again then, what was paid for is kept."
+            raise Fault("server", message, fatal=True) from None
+        with self._lock:
+            self._not_before = max(self._not_before, time.monotonic() + fault.wait)
+        stop.wait(fault.wait + min(1.0, fault.wait * random.uniform(0, 0.1)))  # noqa: S311
+
+
 class Asker:
-    """Asks one server, from any number of threads; remembers its dialect and when it wants to be left alone."""
+    """Asks one server, from any number of threads; remembers its dialect."""
 
     def __init__(self, exchange: Exchange, model: str, ledger: Ledger, policy: RetryPolicy, dialect: Dialect) -> None:
         self.dialect = dialect
-        self._exchange, self._model, self._ledger, self._policy = exchange, model, ledger, policy
-        self._not_before = 0.0
+        self._exchange, self._model, self._tries = exchange, model, Tries(ledger, policy)
         self._lock = threading.Lock()
 
     def ask(
@@ -76,44 +146,19 @@ class Asker:
         Raises:
             Fault: there is none; ``not_asked`` when the budget is reached or ``stop`` was set before.
         """
-        tries = billed = 0
-        while True:
-            used = self.dialect
-            try:
-                return self._try(request, used, stop, counter, on_text)
-            except Fault as fault:
-                if self._learn(used, fault, request):
-                    continue
-                tries, billed = tries + 1, billed + (fault.unknown or fault.billed is not None)
-                spent = tries >= self._policy.attempts or billed >= self._policy.billed_attempts
-                if spent or not fault.retry or stop.is_set():
-                    raise
-                self._pause(fault, tries, stop)
+        used = self.dialect
 
-    def _try(
-        self,
-        request: Request,
-        dialect: Dialect,
-        stop: threading.Event,
-        counter: TokenCounter | None,
-        on_text: Callable[[str], None] | None,
-    ) -> Reply:
-        stop.wait(max(0.0, self._not_before - time.monotonic()))
-        most = most_usage(request)
-        if not self._ledger.reserve(most, stop.is_set):
-            raise Fault("not_asked", "the batch was stopped before this request was asked.")
-        used: Usage | None = most
-        unknown = True
-        try:
-            reply = self._exchange.send(body_of(request, self._model, dialect), on_text)
-            reply = replace(reply, usage=counted_usage(reply, request, counter))
-            used, unknown = reply.usage, False
-            return reply
-        except Fault as fault:
-            used, unknown = (most if fault.unknown else fault.billed), fault.unknown
-            raise
-        finally:
-            self._ledger.settle(most, used, unknown=unknown)
+        def send() -> tuple[Reply, Usage]:
+            nonlocal used
+            used = self.dialect
+            reply = self._exchange.send(body_of(request, self._model, used), on_text)
+            usage = counted_usage(reply, request, counter)
+            return replace(reply, usage=usage), usage
+
+        def learn(fault: Fault) -> bool:
+            return self._learn(used, fault, request)
+
+        return self._tries.until_answered(most_usage(request), send, stop, learn)
 
     def _learn(self, used: Dialect, fault: Fault, request: Request) -> bool:
         """Whether there is another way to say it, found by this refusal or by another thread meanwhile."""
@@ -134,18 +179,6 @@ class Asker:
                 stacklevel=2,
             )
         return True
-
-    def _pause(self, fault: Fault, tries: int, stop: threading.Event) -> None:
-        """Wait before the next try; where the server named a time, all other requests wait for it as well."""
-        if fault.wait is None:
-            stop.wait(self._policy.pause(tries))
-            return
-        if fault.wait > self._policy.longest_wait:
-            message = f"{fault.message} It asks to wait {fault.wait:,.0f} s; run again then, what was answered is kept."
-            raise Fault("server", message, fatal=True) from None
-        with self._lock:
-            self._not_before = max(self._not_before, time.monotonic() + fault.wait)
-        stop.wait(fault.wait + min(1.0, fault.wait * random.uniform(0, 0.1)))  # noqa: S311
 
 
 def counted_usage(reply: Reply, request: Request, counter: TokenCounter | None) -> Usage:

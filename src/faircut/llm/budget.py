@@ -1,7 +1,8 @@
 """What may be spent and what was: reservations before each call, settled after it, safe for threads.
 
 A call is made only when the most that it can cost still fits, so calls that run at the same time cannot overshoot
-together. What a call can cost at most is left to ``wire.py`` and ``prices.py``.
+together; also where several models, each with its own price, share one purse. What a call can cost at most is left to
+those who make it.
 """
 
 import threading
@@ -11,9 +12,9 @@ from math import isfinite
 
 from faircut.errors import LlmError
 from faircut.llm.contract import Usage
-from faircut.llm.prices import Price
+from faircut.llm.prices import Price, dollars
 
-__all__ = ["Budget", "Ledger", "Spending"]
+__all__ = ["Amount", "Budget", "Ledger", "Purse", "Spending"]
 
 _LOOK_SECONDS = 0.5
 
@@ -23,7 +24,7 @@ class Budget:
     """The most that one run may spend; None is no limit. Answers from the cache cost nothing.
 
     Args:
-        money: in the currency of the prices.
+        money: in US dollars, as the prices.
         requests: calls that are or may be billed; refused ones (429, 5xx, no connection) are not counted.
         tokens: prompt and completion together.
 
@@ -62,17 +63,97 @@ class Spending:
     retries: int = 0
 
 
-class Ledger:
-    """The budget, what is reserved and what is spent."""
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What calls cost together; ``money`` is None where one of them has no price."""
 
-    def __init__(self, budget: Budget, price: Price | None) -> None:
-        if budget.money is not None and price is None:
-            raise LlmError("a budget in money needs the model's price: give --price-in and --price-out, or --prices.")
-        self.budget, self.price = budget, price
-        self.spent = Spending(money=None if price is None else 0.0)
+    requests: int = 0
+    tokens: int = 0
+    money: float | None = 0.0
+
+    def __add__(self, other: "Amount") -> "Amount":
+        money = None if self.money is None or other.money is None else self.money + other.money
+        return Amount(self.requests + other.requests, self.tokens + other.tokens, money)
+
+
+class Purse:
+    """A budget, and what all models that share it hold and have spent of it. Safe for threads.
+
+    ``reached`` says in words what is spent, for good; empty as long as something fits. ``spent`` is what was paid.
+    """
+
+    def __init__(self, budget: Budget | None = None) -> None:
+        self.budget = budget or Budget()
         self.reached = ""
-        self._held: list[Usage] = []
-        self._changed = threading.Condition()
+        self.changed = threading.Condition()
+        self.spent = Amount()
+        self._held: list[Amount] = []
+
+    def reserve(self, most: Amount, stopped: Callable[[], bool]) -> bool:
+        """As of ``Ledger.reserve``."""
+        with self.changed:
+            while not self.reached and not stopped():
+                obstacle = self.obstacle(most)
+                if not obstacle:
+                    self._held.append(most)
+                    return True
+                if not self._held:
+                    self.reached = obstacle
+                    self.changed.notify_all()
+                    return False
+                self.changed.wait(_LOOK_SECONDS)
+            return False
+
+    def settle(self, most: Amount, used: Amount) -> None:
+        """Give a reservation back, less what was used of it. The caller holds ``changed``."""
+        self._held.remove(most)
+        self.spent += used
+        self.changed.notify_all()
+
+    def obstacle(self, most: Amount) -> str:
+        """What does not fit, in words; empty when the call may be made."""
+        budget, then = self.budget, sum(self._held, self.spent) + most
+        if budget.requests is not None and then.requests > budget.requests:
+            return f"{budget.requests:,} requests"
+        if budget.tokens is not None and then.tokens > budget.tokens:
+            return f"{budget.tokens:,} tokens"
+        if budget.money is not None and then.money is not None and then.money > budget.money * (1 + 1e-9):
+            return dollars(budget.money)
+        return ""
+
+
+class Ledger:
+    """What one model spends of a purse, at its price.
+
+    Args:
+        purse: a budget of its own, or the purse that it shares with other models.
+        price: of the model; None where it is unknown.
+        model: its name, for the error.
+
+    Raises:
+        LlmError: a budget in money, and no price.
+    """
+
+    def __init__(self, purse: Purse | Budget, price: Price | None, model: str = "") -> None:
+        self.purse = purse if isinstance(purse, Purse) else Purse(purse)
+        if self.purse.budget.money is not None and price is None:
+            named = f"the price of {model!r}" if model else "the model's price"
+            raise LlmError(
+                f"a budget in money needs {named}: name it in a table (--prices FILE), or, for a language model, give "
+                "--price-in and --price-out."
+            )
+        self.price = price
+        self.spent = Spending(money=None if price is None else 0.0)
+
+    @property
+    def reached(self) -> str:
+        """What of the budget is spent, in words; empty as long as something fits."""
+        return self.purse.reached
+
+    def fits(self, most: Usage) -> bool:
+        """Whether a call that costs this at most may be made now."""
+        with self.purse.changed:
+            return not self.purse.obstacle(self._amount(most))
 
     def reserve(self, most: Usage, stopped: Callable[[], bool]) -> bool:
         """Hold what a call can cost at most, waiting for calls under way whose rest may make room.
@@ -81,28 +162,19 @@ class Ledger:
             False when it does not fit even after all of them (``reached`` then says what is spent, for good), or when
             ``stopped`` says so meanwhile.
         """
-        with self._changed:
-            while not self.reached and not stopped():
-                obstacle = self._obstacle(most)
-                if not obstacle:
-                    self._held.append(most)
-                    return True
-                if not self._held:
-                    self.reached = obstacle
-                    self._changed.notify_all()
-                    return False
-                self._changed.wait(_LOOK_SECONDS)
-            return False
+        return self.purse.reserve(self._amount(most), stopped)
 
     def settle(self, most: Usage, used: Usage | None, *, unknown: bool = False) -> None:
         """Give a reservation back; ``used`` is what was billed, None for nothing."""
-        with self._changed:
-            self._held.remove(most)
+        with self.purse.changed:
+            self.purse.settle(self._amount(most), Amount() if used is None else self._amount(used))
             if used is None:
                 self.spent = replace(self.spent, retries=self.spent.retries + 1)
             else:
                 self._add(used, unknown=unknown)
-            self._changed.notify_all()
+
+    def _amount(self, usage: Usage) -> Amount:
+        return Amount(1, usage.total, self.price.of(usage) if self.price else None)
 
     def _add(self, used: Usage, *, unknown: bool) -> None:
         spent = self.spent
@@ -114,16 +186,3 @@ class Ledger:
             spent.unknown + unknown,
             spent.retries + unknown,
         )
-
-    def _obstacle(self, most: Usage) -> str:
-        """What does not fit, in words; empty when the call may be made."""
-        spent, budget, held = self.spent, self.budget, sum(self._held, Usage())
-        if budget.requests is not None and spent.requests + len(self._held) + 1 > budget.requests:
-            return f"{budget.requests:,} requests"
-        tokens = spent.prompt_tokens + spent.completion_tokens + held.total + most.total
-        if budget.tokens is not None and tokens > budget.tokens:
-            return f"{budget.tokens:,} tokens"
-        if budget.money is None or self.price is None or spent.money is None:
-            return ""
-        money = spent.money + self.price.of(held) + self.price.of(most)
-        return f"{budget.money:g} in money" if money > budget.money * (1 + 1e-9) else ""

@@ -14,7 +14,7 @@ from faircut.errors import LlmError
 from faircut.llm.answer_store import AnswerStore, Reply
 from faircut.llm.attempts import Asker, RetryPolicy
 from faircut.llm.batch import Batch
-from faircut.llm.budget import Budget, Ledger, Spending
+from faircut.llm.budget import Budget, Ledger, Purse, Spending
 from faircut.llm.claims import Claims
 from faircut.llm.contract import Answer, Failure, Progress, Request, Usage
 from faircut.llm.endpoint import Endpoint
@@ -43,7 +43,7 @@ class ChatModel:
         endpoint: the server and the model.
         cache: the file of answers; None keeps them for as long as this object lives.
         cache_owned: the file is ours by its name, so that it may be begun again when it is damaged.
-        budget: for all that this object asks.
+        budget: for all that this object asks, or a purse that it shares with other models.
         price: of a million tokens; None looks the model up in the table that comes with faircut.
         counter: a tokenizer for estimates, and for servers that do not say how many tokens they took.
         retry: when and how often a failed try is repeated.
@@ -60,7 +60,7 @@ class ChatModel:
         *,
         cache: Path | None = None,
         cache_owned: bool = False,
-        budget: Budget | None = None,
+        budget: Budget | Purse | None = None,
         price: Price | None = None,
         counter: TokenCounter | None = None,
         retry: RetryPolicy | None = None,
@@ -68,7 +68,7 @@ class ChatModel:
     ) -> None:
         self.endpoint = endpoint
         self.price = price or load_prices().find(endpoint.model)
-        self._ledger = Ledger(budget or Budget(), self.price)
+        self._ledger = Ledger(budget or Budget(), self.price, endpoint.model)
         self._retry, self._counter, self._on_text = retry or RetryPolicy(), counter, on_text
         self._store: _Store = AnswerStore(cache, owned=cache_owned) if cache else _Memory()
         self._claims = Claims(Path(f"{cache}.claims")) if cache else None

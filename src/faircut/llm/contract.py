@@ -108,7 +108,7 @@ class Answer:
     """What came back for one request. Untrusted: text as the model wrote it, control characters included.
 
     ``parsed`` is the JSON value that fits the request's schema, None without a schema or with a failure (check
-    ``failure``: null may be a value). ``usage`` and ``cost`` (in the currency of the prices, None when the price is
+    ``failure``: null may be a value). ``usage`` and ``cost`` (US dollars, None when the price is
     unknown) are those of all that was asked for this answer, whether now or by an earlier run.
     """
 

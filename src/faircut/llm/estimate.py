@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from faircut.llm.contract import Request, Usage
-from faircut.llm.prices import Price
+from faircut.llm.prices import Price, dollars
 from faircut.llm.wire import schema_text
 from faircut.text.contract import TokenCounter
 
@@ -34,9 +34,9 @@ class Estimate:
     cost: float | None
     tokenizer: str
 
-    def lines(self, currency: str = "USD") -> list[str]:
+    def lines(self) -> list[str]:
         """Five lines for a person."""
-        cost = "unknown (give --price-in and --price-out)" if self.cost is None else f"{self.cost:,.4f} {currency}"
+        cost = "unknown (give --price-in and --price-out)" if self.cost is None else dollars(self.cost)
         counted = f"estimated with the tokenizer {self.tokenizer}" if self.tokenizer else "estimated from bytes"
         return [
             f"model: {self.model}",

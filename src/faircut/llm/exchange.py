@@ -1,7 +1,7 @@
 """One try: a body is sent to the server and its answer read, within limits of time and size.
 
-Comes in: the body of a call. Goes out: a ``Reply``, or a ``Fault`` that says what went wrong. Redirects are not
-followed, so the key goes nowhere else. Deciding about another try is left to ``attempts.py``.
+Comes in: the body of a call. Goes out: a ``Reply`` (for vectors: the JSON), or a ``Fault`` that says what went wrong.
+Redirects are not followed, so the key goes nowhere else. Deciding about another try is left to ``attempts.py``.
 """
 
 import importlib
@@ -18,7 +18,7 @@ from faircut.llm.contract import Usage
 from faircut.llm.endpoint import Endpoint, key_of, plain, redact
 from faircut.llm.faults import Fault, fault_of_status
 
-__all__ = ["Exchange"]
+__all__ = ["Exchange", "usage_of"]
 
 LARGEST_ANSWER = 16_000_000
 """Bytes on the wire; far above any answer, far below what hurts."""
@@ -63,10 +63,22 @@ class Exchange:
         with self._faults():
             creating = self._client.chat.completions.with_streaming_response.create
             with creating(**body) as response:
-                kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+                kind = _kind(response)
                 if body.get("stream") and kind != "application/json":
                     return self._joined(kind, response.iter_lines(), on_text)
                 return self._whole(kind, response.read())
+
+    def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
+        """One call of ``/embeddings``: the JSON object that comes back, whatever is in it.
+
+        Args:
+            body: ``model``, ``input``, ``encoding_format``, and ``dimensions`` where they are asked.
+
+        Raises:
+            Fault: no JSON object came back.
+        """
+        with self._faults(), self._client.embeddings.with_streaming_response.create(**body) as response:
+            return self._json(_kind(response), response.read().decode("utf-8", "replace"))
 
     def models(self) -> list[str]:
         """The names of the models that the server has; empty where it does not say."""
@@ -182,7 +194,7 @@ class Exchange:
         return self._reply(redact("".join(parts), self._key), finish, usage, None)
 
     def _reply(self, content: object, finish: object, usage: object, message: object) -> Reply:
-        counted = _usage(usage)
+        counted = usage_of(usage)
         ended = finish if isinstance(finish, str) else ""
         if ended == "content_filter" or (isinstance(message, dict) and message.get("refusal")):
             said = plain(str(message.get("refusal") or "filtered"), self._key) if isinstance(message, dict) else ""
@@ -195,7 +207,7 @@ class Exchange:
         return Reply(text, ended, counted or Usage(estimated=True))
 
     def _unusable(self, what: str, usage: object) -> Fault:
-        counted = _usage(usage)
+        counted = usage_of(usage)
         return Fault("unusable", f"{self.where} {what}.", retry=True, billed=counted, unknown=counted is None)
 
     # ------------------------------------------------------------ what goes wrong
@@ -268,6 +280,12 @@ def _http_of(openai: Any) -> Any:
     return importlib.import_module(next(name for name in modules if name.startswith("httpx")))
 
 
+def _kind(response: Any) -> str:
+    """The media type of an answer, without parameters."""
+    kind: str = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind
+
+
 def _note_start(request: Any) -> None:
     request.extensions["faircut_start"] = time.monotonic()
 
@@ -282,8 +300,8 @@ def _delta(piece: dict[str, Any]) -> tuple[str, str | None]:
     return text if isinstance(text, str) else "", finish if isinstance(finish, str) else None
 
 
-def _usage(usage: object) -> Usage | None:
-    """Tokens as the server counted them; None where what it says is no count."""
+def usage_of(usage: object) -> Usage | None:
+    """Tokens as the server counted them (``usage`` of its answer); None where what it says is no count."""
     if not isinstance(usage, dict):
         return None
     counts = [usage.get("prompt_tokens"), usage.get("completion_tokens", 0)]

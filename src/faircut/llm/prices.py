@@ -13,15 +13,16 @@ from typing import Any
 from faircut.errors import LlmError
 from faircut.llm.contract import Usage
 
-__all__ = ["Price", "PriceTable", "load_prices"]
+__all__ = ["Price", "PriceTable", "dollars", "load_prices"]
 
 _TABLE = Path(__file__).with_name("prices.toml")
+_SMALLEST = 0.0001
 _DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Of a million prompt tokens and a million completion tokens.
+    """US dollars for a million prompt tokens (or embedded ones) and for a million completion tokens.
 
     Raises:
         LlmError: negative or not finite.
@@ -47,7 +48,6 @@ class PriceTable:
     models: dict[str, Price]
     source: str = ""
     checked: str = ""
-    currency: str = "USD"
 
     def find(self, model: str) -> Price | None:
         """The price of a model; a dated name (``gpt-4o-2024-08-06``) has that of the name without its date."""
@@ -55,12 +55,19 @@ class PriceTable:
 
 
 def load_prices(path: Path | None = None) -> PriceTable:
-    """The table in a TOML file, by default the one that comes with faircut.
+    """The table that comes with faircut; with a TOML file of your own, its models first.
 
     Raises:
-        LlmError: the file cannot be read or is no table of prices; says how one looks.
+        LlmError: the file cannot be read or is no table of prices in US dollars; says how one looks.
     """
-    path = path or _TABLE
+    table = _read(_TABLE)
+    if path is None:
+        return table
+    own = _read(path)
+    return PriceTable(table.models | own.models, own.source, own.checked)
+
+
+def _read(path: Path) -> PriceTable:
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
         models = {name: Price(_number(row["input"]), _number(row["output"])) for name, row in given["models"].items()}
@@ -71,7 +78,18 @@ def load_prices(path: Path | None = None) -> PriceTable:
         raise LlmError(
             f"{path} is no table of prices ({type(error).__name__}: {error}); it needs {example}."
         ) from error
-    return PriceTable(models, *(str(given.get(key, "")) for key in ("source", "checked", "currency")))
+    if (currency := given.get("currency", "USD")) != "USD":
+        raise LlmError(f"{path}: prices and budgets are in USD, found {currency!r}; convert them.")
+    return PriceTable(models, str(given.get("source", "")), str(given.get("checked", "")))
+
+
+def dollars(amount: float | None) -> str:
+    """Money as it is shown everywhere: ``$0.0123``, ``<$0.0001`` for less than that, ``$0``, or ``unknown``."""
+    if amount is None:
+        return "unknown"
+    if 0 < amount < _SMALLEST:
+        return f"<${_SMALLEST}"
+    return f"${amount:,.4f}" if amount else "$0"
 
 
 def _number(value: Any) -> float:

@@ -7,12 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ControlLine", "Line", "Results", "results_of"]
+from faircut.questions.document_level import why_no_places
+from faircut.questions.native import about_smoke_tests
+from faircut.report.money import cheapness, is_paid
+
+__all__ = ["ControlLine", "Line", "Results", "label_of", "results_of"]
 
 
 @dataclass(frozen=True)
 class Line:
-    """One row of the leaderboard. Sizes and budgets are in budget tokens, times in seconds."""
+    """One row of the leaderboard. Sizes and budgets are in budget tokens, times in seconds, money in US dollars.
+
+    Money is None where a price is unknown; ``is_paid`` says whether there is any in the row. ``cheapness`` orders rows.
+    """
 
     row: str
     mean: float
@@ -41,8 +48,13 @@ class Line:
     beside: tuple[tuple[str, float, str], ...]
     smallest_detectable: float | None
     questions_needed: int | None
-    llm_tokens: int | None = None
-    llm_money: float | None = None
+    embedded_tokens: int
+    embedding_money: float | None
+    llm_tokens: int | None
+    llm_money: float | None
+    money: float | None
+    is_paid: bool
+    cheapness: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -59,7 +71,7 @@ class ControlLine:
 
 @dataclass(frozen=True)
 class Results:
-    """A comparison as it is shown."""
+    """A comparison as it is shown. ``label`` is what must stand above the verdict: that it is a smoke test."""
 
     run: str
     measure: str
@@ -71,6 +83,7 @@ class Results:
     controls: tuple[ControlLine, ...]
     sentence: str
     notes: tuple[str, ...]
+    label: str = ""
 
 
 def results_of(leaderboard: Mapping[str, Any]) -> Results:
@@ -88,7 +101,18 @@ def results_of(leaderboard: Mapping[str, Any]) -> Results:
         controls=tuple(_control(c) for c in leaderboard["controls"]),
         sentence=_sentence(leaderboard, lines),
         notes=tuple(_notes(leaderboard, lines)),
+        label=label_of(leaderboard.get("smoke_tests", 0), leaderboard["questions"]),
     )
+
+
+_COUNTS_CHUNKS = (
+    "What is measured instead counts chunks of any size and rewards small pieces: look at the tokens beside it."
+)
+
+
+def label_of(smoke_tests: int, questions: int) -> str:
+    """What stands above a verdict on questions of which some were made without a model or a person; else empty."""
+    return f"SMOKE TEST: {about_smoke_tests(smoke_tests, questions)}" if smoke_tests else ""
 
 
 def _beside(found: Mapping[str, Any], name: str) -> tuple[str, float, str]:
@@ -126,8 +150,13 @@ def _line(row: Mapping[str, Any], shown: Sequence[str]) -> Line:
         beside=tuple(_beside(row["beside"][name], name) for name in shown),
         smallest_detectable=contrast.get("smallest_detectable"),
         questions_needed=contrast.get("questions_needed"),
+        embedded_tokens=cost["embedded_tokens"],
+        embedding_money=cost.get("embedding_money"),
         llm_tokens=cost["llm_prompt_tokens"] + cost["llm_completion_tokens"] if "llm_requests" in cost else None,
         llm_money=cost.get("llm_money"),
+        money=cost.get("money"),
+        is_paid=is_paid(cost),
+        cheapness=cheapness(cost, row["chunks"]),
     )
 
 
@@ -179,12 +208,14 @@ def _advice(lines: tuple[Line, ...]) -> str:
     if better:
         return f"The highest of those that are better is {better[0].row}."
     equals = [x for x in own if x.verdict in ("equivalent", "baseline", "no measured difference")]
-    cheapest = min([x for x in equals if x.integrity_ok] or equals, key=lambda x: (x.embedded_per_token, x.chunks))
+    cheapest = min([x for x in equals if x.integrity_ok] or equals, key=lambda x: x.cheapness)
     return f"None is better than the baseline; the cheapest of those not shown to be worse is {cheapest.row}."
 
 
 def _notes(leaderboard: Mapping[str, Any], lines: tuple[Line, ...]) -> list[str]:
-    notes = _left_out(leaderboard)
+    named = leaderboard.get("document_level", 0)
+    notes = [why_no_places(named, leaderboard["questions"]), _COUNTS_CHUNKS] if named else []
+    notes += _left_out(leaderboard)
     if any(x.verdict == "no measured difference" for x in lines):
         sizes = [x for x in lines if x.verdict == "no measured difference" and x.smallest_detectable]
         if sizes:
@@ -229,7 +260,7 @@ def _left_out(leaderboard: Mapping[str, Any]) -> list[str]:
     if questions:
         total = leaderboard["questions"] + len(questions)
         notes.append(
-            f"{len(questions):,} of {total:,} questions are left out, as their evidence is in those: {_first(questions)}."
+            f"{len(questions):,} of {total:,} questions are left out, their evidence is in those: {_first(questions)}."
         )
     return notes
 

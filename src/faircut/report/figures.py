@@ -13,9 +13,10 @@ from faircut.evaluation.confidence import mean_interval
 from faircut.evaluation.measures import parse_measure
 from faircut.evaluation.misses import CAUSES
 from faircut.report.clusters import clustered_order
+from faircut.report.money import is_paid
 from faircut.report.payload import hits_of
 from faircut.report.run_data import DataSet, RowData
-from faircut.report.tables import Cell, Column, Table, number, signed
+from faircut.report.tables import Cell, Column, Table, money, number, signed
 
 __all__ = ["Figure", "figures"]
 
@@ -44,6 +45,11 @@ def figures(data: DataSet) -> list[Figure]:
         _forest, _controls, _budget, _sizes, _hits_at, _causes, _heat, _times, _quality_cost,
     ]  # fmt: skip
     return [figure for make in made if (figure := make(data)) is not None]
+
+
+def _not_measured(data: DataSet, name: str, title: str) -> Figure | None:
+    """Why this figure has no numbers, where that is because questions only name documents."""
+    return Figure(name, "none", title, data.named_only, {}, None) if data.named_only else None
 
 
 def _named(data: DataSet) -> list[tuple[int, str, RowData]]:
@@ -149,7 +155,7 @@ def _budget(data: DataSet) -> Figure | None:
     cuts = {parse_measure(m).cut for row in data.rows for m in row.scores.columns if m.startswith("recall@")}
     curves = _curve(data, sorted((c.amount, f"recall@{c}") for c in cuts if c.unit == "tokens"))
     if not curves:
-        return None
+        return _not_measured(data, "budget", "What does a budget of tokens buy?")
     note = (
         "Share of the evidence that a reader gets for so many tokens of context: all at the same price, which is fair. "
         "Bands: 95 % intervals, of the first row and the baseline where more than four are shown. Dashed: controls."
@@ -166,7 +172,7 @@ def _hits_at(data: DataSet) -> Figure | None:
     ranks = {parse_measure(m).cut for row in data.rows for m in row.scores.columns if m.startswith("hit@")}
     curves = _curve(data, sorted((c.amount, f"hit@{c}") for c in ranks if c.unit == "chunks"))
     if not curves:
-        return None
+        return _not_measured(data, "hits", "How often is the answer among the first k?")
     last = max(p["x"] for c in curves for p in c["points"])
     tokens = {
         c["row"]: data.rows[c["row"]].entry["tokens_at"].get(str(last)) for c in curves
@@ -204,12 +210,17 @@ def _sizes(data: DataSet) -> Figure | None:
     )  # fmt: skip
 
 
-_COSTS = {"cutting_seconds", "embedding_seconds", "embedded_tokens", "embedded_per_document_token"}
+_MONEY = ("embedding_money", "llm_money", "money")
+_COSTS = {
+    "cutting_seconds", "embedding_seconds", "embedded_tokens", "embedded_per_document_token", "embedding_price",
+    *_MONEY,
+}  # fmt: skip
 
 
 def _times(data: DataSet) -> Figure | None:
     costs = [row.entry["cost"] for row in data.rows]
     more = list(dict.fromkeys(name for c in costs for name, v in c.items() if _is_number(v) and name not in _COSTS))
+    asked, paid = any("llm_requests" in cost for cost in costs), any(map(is_paid, costs))
     bars, rows = [], []
     for i, label, row in _named(data):
         cost = row.entry["cost"]
@@ -217,17 +228,25 @@ def _times(data: DataSet) -> Figure | None:
         seconds = number(cost["cutting_seconds"]), number(cost["embedding_seconds"], 1)
         tokens = number(cost["embedded_tokens"], 0), number(cost["embedded_per_document_token"], 2)
         others = [number(cost.get(name), 0 if isinstance(cost.get(name), int) else 3) for name in more]
-        rows.append([_word(label), *seconds, *tokens, *others])
+        rows.append([_word(label), *seconds, *tokens, *(_paid(cost, asked=asked) if paid else ()), *others])
     note = (
         "Seconds for the whole corpus on the machine of the run, as if nothing had been cached: embedding is its "
         "tokens over the measured rate, those embedded for cutting included."
     )
+    note += " What it costs in money is in the table." if paid else ""
+    spent = ("embedding cost", *(["llm cost"] if asked else []), "cost") if paid else ()
     names = [name.replace("_", " ") for name in more]
-    columns = ("chunker", "cutting s", "embedding s", "tokens embedded", "per document token", *names)
+    columns = ("chunker", "cutting s", "embedding s", "tokens embedded", "embedded/token", *spent, *names)
     return Figure(
         "times", "times", "How long does it take?", note, {"bars": bars},
         _table("costs", "Cutting, embedding and search", columns, rows),
     )  # fmt: skip
+
+
+def _paid(cost: Mapping[str, Any], *, asked: bool) -> list[Cell]:
+    """Money for embedding, for a language model's answers where one was asked, and for all of it."""
+    answers = money(cost.get("llm_money")) if "llm_requests" in cost else _word("")
+    return [money(cost.get("embedding_money")), *([answers] if asked else []), money(cost.get("money"))]
 
 
 def _is_number(value: Any) -> bool:
@@ -252,7 +271,7 @@ def _quality_cost(data: DataSet) -> Figure | None:
         "Score against the tokens embedded per token of the documents, which is what money and time go into. Top left "
         "is best. The line joins those that no other beats at their cost or below (large, outlined)."
     )
-    columns = ("chunker", "tokens embedded per document token", "score", "efficient")
+    columns = ("chunker", "embedded/token", "score", "efficient")
     return Figure(
         "frontier", "frontier", "What does quality cost?", note,
         {"points": points, "measure": data.runs[0].leaderboard["measure"]},
@@ -284,7 +303,7 @@ def _causes(data: DataSet) -> Figure | None:
             bars.append({"row": i, "counts": counts})
             rows.append([_word(label), *(number(n, 0) for n in counts), number(sum(counts), 0)])
     if not names:
-        return None
+        return _not_measured(data, "causes", "Why are questions missed?")
     note = (
         "Each miss under the first cause that holds. Of these, cut is the work of a boundary, truncated and too long "
         "that of the size, and outranked, wrong passage and wrong document that of the search."
@@ -303,9 +322,11 @@ def _heat(data: DataSet) -> Figure | None:
     questions, rows = clustered_order(hits.T), clustered_order(hits)
     own = hits[[not row.entry["is_control"] for row in data.rows]]
     always, never = int((own.min(axis=0) == 1).sum()), int((own.max(axis=0) == 0).sum())
+    meant = " Hit: a chunk of a right document is among those delivered." if data.named_only else ""
     note = (
         f"Each column is a question, alike ones side by side: {always:,} of {len(data.questions):,} are hit by every "
         f"chunker, {never:,} by none; the others tell chunkers apart. A click opens a question. At the right: hits."
+        f"{meant}"
     )
     return Figure(
         "heat", "heat", "Which questions are hit, by whom?", note, {"questions": questions, "rows": rows}, None

@@ -10,10 +10,16 @@ from faircut.report.safe import printable
 __all__ = ["gate_junit", "gate_lines", "gate_markdown", "gate_sentence"]
 
 
+_SMOKE_TEST = (
+    "SMOKE TEST: questions of this run were made without a model or a person; they show that everything runs, not "
+    "whether a cut got worse."
+)
+
+
 def gate_sentence(result: GateResult) -> str:
     """One sentence: whether it passed, by what, and by how much."""
     failed = [row for row in result.rows if not row.passed]
-    word = "failed" if failed else "passed"
+    word = ("failed" if failed else "passed") + (" on a smoke test" if result.smoke_tests else "")
     if len(result.rows) == 1:
         (row,) = result.rows
         return f"gate {word}: {_named(row)} by {result.measure} on {_questions(result)}: {_said(row)}."
@@ -54,7 +60,7 @@ def _outcome(row: GateRow) -> str:
 
 
 def _notes(result: GateResult) -> list[str]:
-    notes = []
+    notes = [_SMOKE_TEST] if result.smoke_tests else []
     if not result.same_corpus:
         notes.append("The documents differ between the runs: a difference may be theirs and not the cut's.")
     if result.left_out:

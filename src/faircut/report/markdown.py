@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from faircut.report.data import Line, Results
+from faircut.report.money import money_columns
 from faircut.report.safe import printable
 
 __all__ = ["MARKS", "code", "leaderboard_markdown", "plain", "table"]
@@ -53,7 +54,8 @@ def leaderboard_markdown(results: Results) -> str:
     """The verdict in a sentence, the leaderboard, controls where there are any, and the notes."""
     tested = f", tested by {results.unit}" if results.unit else ""
     head = f"{results.measure}, {results.questions:,} questions on {results.documents:,} documents{tested}"
-    parts = [f"**{plain(results.sentence)}**", f"{plain(head)}:", _scores(results)]
+    label = [f"**{plain(results.label)}**"] if results.label else []
+    parts = [*label, f"**{plain(results.sentence)}**", f"{plain(head)}:", _scores(results)]
     if results.controls:
         parts += ["Against its own size-matched control (same lengths, shuffled):", _controls(results)]
     notes = [*results.notes, *(f"Integrity of {x.row}: {x.integrity}." for x in results.lines if not x.integrity_ok)]
@@ -66,12 +68,13 @@ def _scores(results: Results) -> str:
     beside = [plain(name) for name, _, _ in results.lines[0].beside]
     columns = [
         "embedder::chunker", "verdict", "score", "95 % interval", "difference", "p (Holm)", *beside, "chunks", "median",
-        "embedded/token", "integrity",
+        "embedded/token", *(name for name, _ in money_columns(results.lines)), "integrity",
     ]  # fmt: skip
-    return table(columns, [_score_row(line) for line in results.lines], left=2)
+    money = [cell for _, cell in money_columns(results.lines)]
+    return table(columns, [_score_row(line, [plain(cell(line)) for cell in money]) for line in results.lines], left=2)
 
 
-def _score_row(line: Line) -> list[str]:
+def _score_row(line: Line, money: Sequence[str]) -> list[str]:
     name = code(line.row)
     return [
         f"**{name}**" if line.is_baseline else name,
@@ -84,6 +87,7 @@ def _score_row(line: Line) -> list[str]:
         f"{line.chunks:,}",
         f"{line.size_median:,.0f}t",
         f"{line.embedded_per_token:.2f}",
+        *money,
         "ok" if line.integrity_ok else "see below",
     ]
 

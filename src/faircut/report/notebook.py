@@ -3,7 +3,7 @@
 The HTML has no script, takes its colours from the page (light or dark), and escapes every name.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,9 @@ from faircut.report.safe import printable
 if TYPE_CHECKING:
     from faircut.evaluation.power import PlannedPower
     from faircut.experiment.plan import Plan
+    from faircut.llm.budget import Budget
     from faircut.llm.contract import LanguageModel
+    from faircut.llm.prices import PriceTable
     from faircut.report.data import Line, Results
 
 __all__ = ["Leaderboard", "run"]
@@ -54,6 +56,8 @@ def run(
     announce: "Callable[[PlannedPower], None] | None" = None,
     language_model: "LanguageModel | None" = None,
     replacing: bool = False,
+    budget: "Budget | None" = None,
+    prices: "PriceTable | None" = None,
 ) -> Leaderboard:
     """Run a comparison and return its leaderboard, which is also in ``folder/leaderboard.json``.
 
@@ -65,13 +69,18 @@ def run(
         announce: called before anything is embedded with what the questions can be expected to show.
         language_model: for chunkers that ask one, instead of the plan's.
         replacing: whether the result of another comparison that the folder holds may be replaced.
+        budget: the most that remote embedders and the plan's language model may cost together, for this run.
+        prices: of models, before those of the table that comes with faircut.
 
     Raises:
-        FaircutError: bad documents, questions, weights or disk; what was finished before is kept.
+        FaircutError: bad documents, questions, weights or disk, or the budget is reached; what was finished or paid
+            for before is kept.
     """
     from faircut.experiment.run import run as experiment
 
-    options: dict[str, Any] = {"language_model": language_model, "replacing": replacing}
+    options: dict[str, Any] = {
+        "language_model": language_model, "replacing": replacing, "budget": budget, "prices": prices,
+    }  # fmt: skip
     options |= {} if advance is None else {"advance": advance}
     board = experiment(plan, folder, cache=cache, announce=announce, **options)
     return Leaderboard(board)
@@ -88,9 +97,10 @@ def _html(results: "Results") -> str:
     head = f"{results.measure}, {results.questions:,} questions on {results.documents:,} documents{tested}"
     notes = [*results.notes, *(f"Integrity of {x.row}: {x.integrity}." for x in results.lines if not x.integrity_ok)]
     listed = "".join(f"<li>{_text(note)}</li>" for note in notes)
+    label = f"<p><strong>{_text(results.label)}</strong></p>" if results.label else ""
     return (
         '<div style="color:inherit;background:none">'
-        f"<p><strong>{_text(results.sentence)}</strong></p>{_table(results, head)}"
+        f"{label}<p><strong>{_text(results.sentence)}</strong></p>{_table(results, head)}"
         f"{f'<ul>{listed}</ul>' if listed else ''}</div>"
     )
 
@@ -100,13 +110,17 @@ def _text(text: str) -> str:
 
 
 def _table(results: "Results", caption: str) -> str:
+    from faircut.report.money import money_columns
+
     columns = [
         "embedder::chunker", "verdict", "score", "95 % interval", "difference", "p (Holm)",
-        *(name for name, _, _ in results.lines[0].beside), "recall by budget", "chunks", "median", "embedded/token",
-        "integrity",
+        *(name for name, _, _ in results.lines[0].beside), *_curve_name(results.lines[0]), "chunks", "median",
+        "embedded/token",
+        *(name for name, _ in money_columns(results.lines)), "integrity",
     ]  # fmt: skip
+    money = [cell for _, cell in money_columns(results.lines)]
     head = "".join(f'<th scope="col" style="{_LINE};text-align:left">{_text(column)}</th>' for column in columns)
-    body = "".join(_row(line) for line in results.lines)
+    body = "".join(_row(line, [cell(line) for cell in money]) for line in results.lines)
     return (
         '<table style="border-collapse:collapse;color:inherit;background:none">'
         f'<caption style="text-align:left;color:inherit">{_text(caption)}</caption>'
@@ -114,7 +128,11 @@ def _table(results: "Results", caption: str) -> str:
     )
 
 
-def _row(line: "Line") -> str:
+def _curve_name(line: "Line") -> list[str]:
+    return ["recall by budget"] if line.curve else []
+
+
+def _row(line: "Line", money: "Sequence[str]") -> str:
     from faircut.report.markdown import MARKS
 
     cells = [
@@ -129,6 +147,7 @@ def _row(line: "Line") -> str:
         f"{line.chunks:,}",
         f"{line.size_median:,.0f}t",
         f"{line.embedded_per_token:.2f}",
+        *money,
         "ok" if line.integrity_ok else "see below",
     ]
     weight = "bold" if line.is_baseline else "normal"
@@ -141,9 +160,11 @@ def _cell(text: str) -> str:
 
 
 def _curve(line: "Line") -> str:
-    """A line of blocks, with its numbers for those who point at it or cannot see it."""
+    """A line of blocks, with its numbers for those who point at it or cannot see it; no cell where it has none."""
     from faircut.report.plots import sparkline
 
+    if not line.curve:
+        return ""
     said = ", ".join(f"{value:.3f} at {budget} tokens" for budget, value in line.curve)
     bars = escape(sparkline(value for _, value in line.curve))
     return f'<td style="{_LINE}"><span role="img" title="{said}" aria-label="{said}">{bars}</span></td>'

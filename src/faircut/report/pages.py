@@ -96,7 +96,7 @@ def _shown(number: int, data: DataSet, drawn: Sequence[Figure]) -> dict[str, Any
         "controls": [bool(row.entry["is_control"]) for row in data.rows],
         "leaderboard": leaderboard_table(data),
         "figures": drawn,
-        "integrity": [*left_out_tables(data), *tables, *([stability] if stability else [])],
+        "integrity": [*tables, *([stability] if stability else []), *left_out_tables(data)],
         "lost": _lost(data),
         "about": [run_tables(run) for run in data.runs],
     }

@@ -15,7 +15,8 @@ import numpy as np
 
 from faircut.chunkers.cuts import SimilarityCurve
 from faircut.evaluation.misses import CAUSES
-from faircut.records import Chunk, Document
+from faircut.questions.document_level import WholeDocument
+from faircut.records import Chunk, Document, Evidence
 from faircut.report.brought import asked_delivery, brought_by
 from faircut.report.run_data import DataSet, RowData
 
@@ -90,7 +91,6 @@ def document_values(document: Document, lanes: Sequence[Lane]) -> dict[str, Any]
     return {
         "id": plain(document.id),
         "title": plain(document.title),
-        "source": plain(document.source),
         "language": document.language,
         "text": plain(document.text),
         "blocks": [[b.kind, b.span.start, b.span.end, b.level] for b in document.blocks],
@@ -141,7 +141,7 @@ def data_set_values(data: DataSet, packs: Mapping[str, Sequence[int]]) -> dict[s
                 "text": plain(q.text),
                 "match": q.match,
                 "within": None if q.within is None else place.get(q.within),
-                "evidence": [[place[e.document_id], e.span.start, e.span.end] for e in q.evidence],
+                "evidence": [_place(place, e) for e in q.evidence],
                 "pack": p,
             }
             for q, p in zip(data.questions, packs["questions"], strict=True)
@@ -150,7 +150,14 @@ def data_set_values(data: DataSet, packs: Mapping[str, Sequence[int]]) -> dict[s
         "hits": [hits_of(data, row) for row in data.rows],
         "causes": [_causes(row, len(data.questions)) for row in data.rows],
         "causeWords": dict(CAUSES),
+        "namedOnly": data.named_only,
     }
+
+
+def _place(place: Mapping[str, int], e: Evidence) -> list[int]:
+    """Document, start and end; the same start and end where only the document is named."""
+    start, end = (0, 0) if isinstance(e, WholeDocument) else (e.span.start, e.span.end)
+    return [place[e.document_id], start, end]
 
 
 def _row_values(data: DataSet, row: RowData, label: str) -> dict[str, Any]:
@@ -182,7 +189,12 @@ def _plan(data: DataSet, row: RowData) -> str:
 
 
 def hits_of(data: DataSet, row: RowData) -> list[int]:
-    """For each question 1 where one piece of its evidence is covered by 95 % at the deciding cut, else 0."""
+    """For each question 1 where one piece of its evidence is covered by 95 % at the deciding cut, else 0.
+
+    Where questions only name documents, 1 where a chunk of a right one is within the cut: then the score is above 0.
+    """
+    if data.named_only:
+        return [int(score > 0) for score in row.scores[_measure(data, row)]]
     found = [0] * len(data.questions)
     for number, covered in zip(row.delivered["question"], row.delivered["covered"].to_list(), strict=True):
         evidence = data.questions[number].evidence
@@ -239,6 +251,7 @@ def _row_questions(data: DataSet, row: RowData) -> list[dict[str, Any]]:
         evidence = [
             (place[_stored(e.document_id)], e.span.start, e.span.end)
             for e in data.questions[delivered["question"]].evidence
+            if not isinstance(e, WholeDocument)
         ]
         shown = [
             [rank, int(owners[p]), int(numbers[p]), round(s, 4)]

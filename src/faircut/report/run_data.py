@@ -4,6 +4,8 @@ Runs on the same documents and questions are looked at side by side, so their ro
 comes from the folder; what is shown of it is left to ``payload.py``, ``figures.py`` and ``tables.py``.
 """
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +17,13 @@ from faircut.errors import StoreError
 from faircut.experiment.kept import kept_documents, kept_questions
 from faircut.experiment.leaderboard import SCHEMA
 from faircut.experiment.store import RunStore
+from faircut.questions.document_level import count_document_level, why_no_places
 from faircut.records import Document, Question
 
 __all__ = ["DataSet", "RowData", "RunData", "data_sets", "load_run", "load_runs"]
+
+
+_PATH = re.compile(r"^((?:corpus|questions)\s*=\s*)(.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -54,9 +60,23 @@ class RunData:
     rows: tuple[RowData, ...]
 
     @property
+    def shown_plan(self) -> str:
+        """The plan as a page shows it: of paths the last name only, because a page is sent to others."""
+        return _PATH.sub(lambda line: f"{line[1]}{_last_name(line[2])}", self.plan)
+
+    @property
     def content(self) -> tuple[str, str]:
         """The hashes of documents and questions: runs with the same ones can be looked at side by side."""
         return self.manifest["corpus"]["hash"], self.manifest["questions"]["hash"]
+
+
+def _last_name(value: str) -> str:
+    """The last part of a path that a plan holds as a text, as such a text."""
+    try:
+        path = str(json.loads(value))
+    except ValueError:  # a plan that was written by hand
+        path = value.strip("'\"")
+    return json.dumps(re.split(r"[\\/]", path.rstrip("\\/"))[-1], ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -67,6 +87,12 @@ class DataSet:
     documents: Mapping[str, Document]
     questions: tuple[Question, ...]
     rows: tuple[RowData, ...] = field(default=())
+
+    @property
+    def named_only(self) -> str:
+        """Why nothing that needs a place was measured, where questions only name documents; else empty."""
+        count = count_document_level(self.questions)
+        return why_no_places(count, len(self.questions)) if count else ""
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from faircut.evaluation.context import Passage
 from faircut.evaluation.coverage import Gold, Touch
 from faircut.evaluation.intervals import Range, length, union
 from faircut.evaluation.misses import CAUSES
+from faircut.questions.document_level import WholeDocument
 from faircut.records import Document, Question
 from faircut.report.run_data import DataSet, RowData
 
@@ -60,7 +61,8 @@ class ShownHit:
     ``delivered`` is ``unknown`` where the run delivers something else than the chunks that it retrieves.
     ``shares`` has a pair for each piece of evidence that it touches: the piece's number from 1, and the share held.
     ``alone`` is the share of all evidence (of the best alternative) that this hit holds, ``so_far`` what it holds with
-    those above it.
+    those above it. Where questions only name documents, no share is known: ``right`` says whether the chunk is of a
+    document that the question names; else it is None.
     """
 
     rank: int
@@ -73,6 +75,7 @@ class ShownHit:
     context: str
     rewritten: bool
     excerpt: Excerpt
+    right: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,11 @@ class RowView:
 
 @dataclass(frozen=True, slots=True)
 class QuestionView:
-    """A question with its evidence and what each row retrieved; ``number`` counts from 1."""
+    """A question with its evidence and what each row retrieved; ``number`` counts from 1.
+
+    ``note`` says what is not shown, and why, where questions only name documents; the excerpt of such evidence has no
+    pieces.
+    """
 
     number: int
     questions: int
@@ -101,6 +108,7 @@ class QuestionView:
     within: str | None
     evidence: tuple[Excerpt, ...]
     rows: tuple[RowView, ...]
+    note: str = ""
 
 
 def find_question(questions: Sequence[Question], name: str) -> int:
@@ -160,6 +168,7 @@ def view_question(
         within=question.within,
         evidence=tuple(_evidence(question, data.documents, marks, around)),
         rows=tuple(_row(data, row, number, marks, top, around) for row in chosen),
+        note=data.named_only,
     )
 
 
@@ -172,6 +181,8 @@ Marks = Mapping[str, Sequence[tuple[int, int, int]]]
 def _marks(question: Question) -> Marks:
     marks: dict[str, list[tuple[int, int, int]]] = {}
     for number, e in enumerate(question.evidence, 1):
+        if isinstance(e, WholeDocument):
+            continue
         marks.setdefault(e.document_id, []).append((e.span.start, e.span.end, number))
     return {document: sorted(found) for document, found in marks.items()}
 
@@ -180,6 +191,9 @@ def _evidence(
     question: Question, documents: Mapping[str, Document], marks: Marks, around: int | None
 ) -> Iterable[Excerpt]:
     for number, e in enumerate(question.evidence, 1):
+        if isinstance(e, WholeDocument):
+            yield Excerpt(e.document_id, e.span.start, e.span.end, ())
+            continue
         text = documents[e.document_id].text
         own = [m for m in marks[e.document_id] if m[2] == number]
         windows = [(max(e.span.start - AROUND, 0), min(e.span.end + AROUND, len(text)))] if around is None else None
@@ -260,7 +274,8 @@ def _row(data: DataSet, row: RowData, number: int, marks: Marks, top: int, aroun
         Passage(c["document"], tuple((a, b) for a, b in c["spans"]), len(c["text"]), c["tokens"]) for c in chunks
     ]
     gold = Gold.of(question)
-    touches = gold.touches(passages)
+    touches = [] if data.named_only else gold.touches(passages)
+    right = {e.document_id for e in question.evidence} if data.named_only else None
     delivered = row.delivered.row(number, named=True)
     shown = sorted({*range(min(top, len(passages))), *_further(touches, top)})
     measure = next(str(run.leaderboard["measure"]) for run in data.runs if row in run.rows)
@@ -270,7 +285,7 @@ def _row(data: DataSet, row: RowData, number: int, marks: Marks, top: int, aroun
         measure=measure,
         score=float(row.scores[measure][number]),
         tokens=int(delivered["tokens"]),
-        hits=tuple(_hit(data, hits[at], chunks[at], gold, touches, delivered, marks, around) for at in shown),
+        hits=tuple(_hit(data, hits[at], chunks[at], gold, touches, delivered, marks, around, right) for at in shown),
         retrieved=len(passages),
         cause=cause,
         explanation=tuple(explanation),
@@ -296,6 +311,7 @@ def _hit(
     delivered: Mapping[str, Any],
     marks: Marks,
     around: int | None,
+    right: set[str] | None,
 ) -> ShownHit:
     at = hit["rank"] - 1
     as_chunks = data.runs[0].leaderboard.get("deliver", "chunk") == "chunk"
@@ -319,6 +335,7 @@ def _hit(
         context=chunk["context"],
         rewritten=rewritten,
         excerpt=excerpt,
+        right=None if right is None else chunk["document"] in right,
     )
 
 

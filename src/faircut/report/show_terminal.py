@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from faircut.report.safe import printable
 from faircut.report.show import Excerpt, QuestionView, RowView, ShownHit
+from faircut.text.percent import percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["print_question"]
 
 _DELIVERED = {"whole": "delivered", "part": "delivered in part", "no": "beyond the cut", "unknown": "retrieved"}
+_RIGHT = {True: "of a right document", False: "of another document"}
 _COLOURS = ("black on yellow", "black on cyan", "black on magenta", "black on green")
 
 
@@ -31,8 +33,13 @@ def print_question(view: QuestionView, console: "Console") -> None:
         )
     for number, excerpt in enumerate(view.evidence, 1):
         label = f"Evidence {number}" if several else "Evidence"
+        if not excerpt.pieces:
+            _say(console, f"{label}: {excerpt.document}, without a place in it")
+            continue
         _say(console, f"{label}, {_place(excerpt)}")
         _print(console, _marked(excerpt, several=several, console=console), 2)
+    if view.note:
+        _say(console, view.note, style="dim")
     for row in view.rows:
         _print_row(row, console, several=several)
 
@@ -63,9 +70,9 @@ def _ranks(first: int, last: int) -> str:
 
 def _print_hit(hit: ShownHit, console: "Console", *, several: bool) -> None:
     got = _DELIVERED[hit.delivered]
-    held = f", {_held(hit, several=several)}" if hit.shares else ", no evidence"
-    head = f"{hit.rank}. score {hit.score:.3f}, {hit.tokens:,}t, {got}{held}; {_place(hit.excerpt)}"
-    _say(console, head, 2, style="green" if hit.shares else "")
+    held = _held(hit, several=several) if hit.right is None else _RIGHT[hit.right]
+    head = f"{hit.rank}. score {hit.score:.3f}, {hit.tokens:,}t, {got}, {held}; {_place(hit.excerpt)}"
+    _say(console, head, 2, style="green" if hit.shares or hit.right else "")
     if hit.context:
         _say(console, f"context: {hit.context}", 5, style="dim")
     if hit.rewritten:
@@ -75,6 +82,8 @@ def _print_hit(hit: ShownHit, console: "Console", *, several: bool) -> None:
 
 def _held(hit: ShownHit, *, several: bool) -> str:
     """``holds 40 % of the evidence (so far 90 %)``."""
+    if not hit.shares:
+        return "no evidence"
     parts = [
         f"{'all' if share >= 1 else percent(share)} of {f'evidence {number}' if several else 'the evidence'}"
         for number, share in hit.shares

@@ -5,15 +5,20 @@ Cells sort and export by ``value``, people read ``text``. Markup is left to the 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from faircut.evaluation.stability import SENTENCES
+from faircut.llm.prices import dollars
+from faircut.report.money import MEANING, is_paid
 from faircut.report.run_data import DataSet, RunData
 
 __all__ = [
-    "Cell", "Column", "Table", "integrity_table", "leaderboard_table", "left_out_tables", "number", "run_tables",
-    "signed", "stability_table",
+    "Cell", "Column", "Table", "integrity_table", "leaderboard_table", "left_out_tables", "money", "number",
+    "run_tables", "signed", "stability_table",
 ]  # fmt: skip
+
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,11 @@ def number(value: float | None, digits: int = 3) -> Cell:
     return Cell("", None) if value is None else Cell(f"{value:,.{digits}f}", value)
 
 
+def money(value: float | None) -> Cell:
+    """Money as a cell; ``unknown`` where a price is."""
+    return Cell(dollars(value), value)
+
+
 def signed(value: float | None) -> Cell:
     """A difference as a cell, its sign always shown."""
     return Cell("", None) if value is None else Cell(f"{value:+.3f}".replace("-", "−"), value)
@@ -68,6 +78,8 @@ def leaderboard_table(data: DataSet) -> Table:
     """One line for every row of every run on these documents and questions."""
     measures = list(dict.fromkeys(run.leaderboard["measure"] for run in data.runs))
     shown = list(dict.fromkeys(m for run in data.runs for m in run.leaderboard["shown_beside"]))
+    has_places = any("recall@5" in row.entry["beside"] for row in data.rows)
+    paid = any(is_paid(row.entry["cost"]) for row in data.rows)
     columns = (
         Column("chunker", help="controls have a chunker's own chunk lengths in shuffled order, and never win"),
         Column(" / ".join(measures), True, "the measure that decides, from 0 to 1: more is better"),
@@ -76,20 +88,28 @@ def leaderboard_table(data: DataSet) -> Table:
         Column("p (Holm)", True, "of the difference, corrected for the number of rows compared"),
         Column("verdict", help="against the baseline, by a paired test"),
         *(Column(m, True) for m in shown),
-        Column("recall@5", True, "at equal k, which favours large chunks: it decides nothing"),
-        Column("tokens@5", True, "tokens that those 5 chunks cost"),
+        *_if(has_places, Column("recall@5", True, "at equal k, which favours large chunks: it decides nothing")),
+        Column("tokens@5", True, "tokens that the first 5 chunks cost"),
         Column("chunks", True, "in the whole corpus"),
         Column("median tokens", True, "median size of the chunks"),
-        Column("embedded per token", True, "tokens embedded per token of the documents, those for cutting included"),
+        Column("embedded/token", True, "tokens embedded per token of the documents, those for cutting included"),
+        *([Column("cost", True, MEANING)] if paid else []),
         Column("integrity", help="too long: chunks of which the embedder reads only the beginning; see Integrity"),
     )
     rows = []
     for i, (label, row) in enumerate(zip(data.labels, data.rows, strict=True)):
-        rows.append(_leaderboard_row(i, label, row.entry, shown))
+        rows.append(_leaderboard_row(i, label, row.entry, shown, has_places=has_places, paid=paid))
     return Table("leaderboard", "Leaderboard: embedder and chunker, best first", columns, tuple(rows))
 
 
-def _leaderboard_row(i: int, label: str, entry: Mapping[str, Any], shown: Sequence[str]) -> tuple[Cell, ...]:
+def _if(shown: bool, cell: _T) -> tuple[_T, ...]:
+    """The column or cell of a column that only some tables have."""
+    return (cell,) if shown else ()
+
+
+def _leaderboard_row(
+    i: int, label: str, entry: Mapping[str, Any], shown: Sequence[str], *, has_places: bool, paid: bool
+) -> tuple[Cell, ...]:
     score, found = entry["score"], entry["contrast"] or {}
     verdict = "baseline" if entry["is_baseline"] else found.get("verdict", "")
     at_5 = entry["beside"].get("recall@5", {}).get("mean")
@@ -102,11 +122,12 @@ def _leaderboard_row(i: int, label: str, entry: Mapping[str, Any], shown: Sequen
         number(found.get("p_holm"), 4),
         Cell(verdict, verdict, tone=verdict),
         *(number(entry["beside"].get(m, {}).get("mean")) for m in shown),
-        number(at_5),
+        *_if(has_places, number(at_5)),
         number(entry["tokens_at"].get("5"), 0),
         number(entry["chunks"], 0),
         number(entry["size"]["median"], 0),
         number(entry["cost"]["embedded_per_document_token"], 2),
+        *([money(entry["cost"].get("money"))] if paid else []),
         _integrity(entry["integrity"]),
     )
 
@@ -169,10 +190,11 @@ def left_out_tables(data: DataSet) -> list[Table]:
     if documents:
         rows = tuple((Cell(name, name), Cell(reason, reason)) for name, reason in documents)
         caption = "Documents that could not be read and are left out"
-        tables.append(Table("left-out-documents", caption, (Column("document"), Column("reason")), rows))
+        tables.append(Table("left-out-documents", caption, (Column("document left out"), Column("reason")), rows))
     if questions:
         caption = "Questions that are left out because their evidence is in those documents"
-        tables.append(Table("left-out-questions", caption, (Column("question"),), tuple((Cell(q, q),) for q in questions)))
+        cells = tuple((Cell(question, question),) for question in questions)
+        tables.append(Table("left-out-questions", caption, (Column("question left out"),), cells))
     return tables
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from faircut.report.data import ControlLine, Line, Results
+from faircut.report.money import money_columns
 from faircut.report.plots import Histograms, histograms, sparkline
 from faircut.report.safe import printable
 
@@ -26,10 +27,14 @@ def print_results(results: Results, console: "Console", sizes: Mapping[str, Sequ
     tested = f", tested by {results.unit}" if results.unit else ""
     head = f"{results.measure}, {results.questions:,} questions on {results.documents:,} documents{tested}"
     console.print(head, style="bold", markup=False, highlight=False)
+    if results.label:
+        console.print(results.label, style="bold yellow", markup=False, highlight=False)
     _print_table(console, *_scores(results))
     if results.lines[0].beside:
         _print_table(console, *_beside(results))
     _print_table(console, *_costs(results))
+    if (money := _money(results)) is not None:
+        _print_table(console, *money)
     _print_table(console, *_plots(results, histograms(sizes or {}), unicode=console.encoding.lower().startswith("utf")))
     if results.controls:
         console.print("Against its own size-matched control (same lengths, shuffled):", style="bold")
@@ -92,13 +97,14 @@ def _beside(results: Results) -> Table:
 
 
 def _scores(results: Results) -> Table:
-    columns = ("embedder::chunker", "score", "95 % interval", "difference", "p (Holm)", "tokens", "recall@5", "verdict")
-    return columns, [_score_row(line) for line in results.lines]
+    at_5 = any(line.recall_at_5 is not None for line in results.lines)
+    columns = ("embedder::chunker", "score", "95 % interval", "difference", "p (Holm)", "tokens")
+    return (*columns, *(["recall@5"] if at_5 else []), "verdict"), [_score_row(x, at_5=at_5) for x in results.lines]
 
 
-def _score_row(line: Line) -> tuple["str | RenderableType", ...]:
+def _score_row(line: Line, *, at_5: bool) -> tuple["str | RenderableType", ...]:
     difference = "" if line.difference is None else f"{line.difference:+.3f}"
-    at_5 = "" if line.recall_at_5 is None else f"{line.recall_at_5:.3f} ({line.tokens_at_5 or 0:,.0f}t)"
+    found = "" if line.recall_at_5 is None else f"{line.recall_at_5:.3f} ({line.tokens_at_5 or 0:,.0f}t)"
     return (
         _plain(line.row),
         f"{line.mean:.3f}",
@@ -106,7 +112,7 @@ def _score_row(line: Line) -> tuple["str | RenderableType", ...]:
         difference,
         "" if line.p_holm is None else _p(line.p_holm),
         "" if line.tokens is None else f"{line.tokens:,.0f}",
-        at_5,
+        *([found] if at_5 else []),
         _plain(line.verdict, _STYLES.get(line.verdict, "")),
     )
 
@@ -116,13 +122,11 @@ def _p(value: float) -> str:
 
 
 def _costs(results: Results) -> Table:
-    asks = any(line.llm_tokens is not None for line in results.lines)
-    model = ("llm tokens", "llm money") if asks else ()
-    columns = (*("embedder::chunker", "chunks", "median", "5-95 %", "cut s", "embed s", "embedded/token"), *model)
-    return (*columns, "integrity"), [_cost_row(line, asks=asks) for line in results.lines]
+    columns = ("embedder::chunker", "chunks", "median", "5-95 %", "cut s", "embed s", "embedded/token", "integrity")
+    return columns, [_cost_row(line) for line in results.lines]
 
 
-def _cost_row(line: Line, *, asks: bool = False) -> tuple["str | RenderableType", ...]:
+def _cost_row(line: Line) -> tuple["str | RenderableType", ...]:
     embedding = "cached" if line.embedding_seconds is None else f"{line.embedding_seconds:,.1f}"
     return (
         _plain(line.row),
@@ -132,16 +136,19 @@ def _cost_row(line: Line, *, asks: bool = False) -> tuple["str | RenderableType"
         f"{line.cutting_seconds:,.2f}",
         embedding,
         f"{line.embedded_per_token:.2f}",
-        *(_model_cost(line) if asks else ()),
         _plain("ok" if line.integrity_ok else "see below", "" if line.integrity_ok else "yellow"),
     )
 
 
-def _model_cost(line: Line) -> tuple[str, str]:
-    """Tokens and money for a language model's answers; money is unknown where the price is."""
-    if line.llm_tokens is None:
-        return "", ""
-    return f"{line.llm_tokens:,}", "unknown" if line.llm_money is None else f"{line.llm_money:,.4f}"
+def _money(results: Results) -> Table | None:
+    """What rows cost in money; None where nothing is paid for."""
+    columns = money_columns(results.lines)
+    if not columns:
+        return None
+    rows: list[tuple[str | RenderableType, ...]] = [
+        (_plain(line.row), *(cell(line) for _, cell in columns)) for line in results.lines
+    ]
+    return ("embedder::chunker", *(name for name, _ in columns)), rows
 
 
 def _plots(results: Results, sizes: Histograms | None, *, unicode: bool) -> Table:

@@ -8,30 +8,36 @@ from dataclasses import dataclass
 from typing import Any
 
 from faircut.report.data import results_of
+from faircut.report.money import cheapness
+from faircut.text.percent import percent, points
 
 __all__ = ["Verdict", "verdict_of"]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """``headline``: one sentence to remember. ``sentences``: why, how sure, what to do. ``notes``: what limits it."""
+    """``headline``: one sentence to remember. ``sentences``: why, how sure, what to do. ``notes``: what limits it.
+    ``label`` must stand above them: that it is a smoke test.
+    """
 
     headline: str
     sentences: tuple[str, ...]
     notes: tuple[str, ...]
+    label: str = ""
 
 
 def verdict_of(leaderboard: Mapping[str, Any]) -> Verdict:
     """The verdict on one run."""
-    notes = results_of(leaderboard).notes
+    results = results_of(leaderboard)
+    notes, label = results.notes, results.label
     rows = leaderboard["rows"]
     if len(rows) < 2:
-        return Verdict(f"{rows[0]['row']} was measured alone.", (_score(leaderboard, rows[0]),), notes)
+        return Verdict(f"{rows[0]['row']} was measured alone.", (_score(leaderboard, rows[0]),), notes, label)
     own = [r for r in rows if not r["is_control"]]
     better = [r for r in own if _verdict(r) == "better"]
     headline, why = _won(leaderboard, better) if better else _level(leaderboard, own)
     said = *why, *_unread(leaderboard, own), *_others(own, better), *_places(leaderboard), _detectable(leaderboard)
-    return Verdict(headline, said, notes)
+    return Verdict(headline, said, notes, label)
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
@@ -43,7 +49,7 @@ def _name(row: Mapping[str, Any]) -> str:
 
 
 def _score(leaderboard: Mapping[str, Any], row: Mapping[str, Any]) -> str:
-    mean, low, high = (_percent(row["score"][name]) for name in ("mean", "low", "high"))
+    mean, low, high = (percent(row["score"][name]) for name in ("mean", "low", "high"))
     return f"The {_subject(leaderboard)} is {mean} (95 % interval {low} to {high})."
 
 
@@ -56,17 +62,15 @@ def _subject(leaderboard: Mapping[str, Any]) -> str:
         "hit": f"share of questions answered within {place}",
         "full": f"share of questions with all their evidence within {place}",
         "precision": f"share of {place} that is evidence",
+        "document_recall": f"share of the right documents with a chunk among {place}",
+        "context_precision": f"share of {place} that come from a right document",
     }
     return words.get(kind, f"score by {leaderboard['measure']}")
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
 def _points(difference: float) -> str:
-    points = f"{100 * abs(difference):.0f}" if abs(difference) >= 0.0095 else f"{100 * abs(difference):.1f}"
-    return f"{points} point{'' if points == '1' else 's'}"
+    size = points(abs(difference), 0 if abs(difference) >= 0.0095 else 1).removeprefix("+")
+    return f"{size} point{'' if size == '1' else 's'}"
 
 
 def _won(leaderboard: Mapping[str, Any], better: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
@@ -74,10 +78,10 @@ def _won(leaderboard: Mapping[str, Any], better: Sequence[Mapping[str, Any]]) ->
     found = best["contrast"]
     headline = f"How you cut matters here: {_name(best)} beats {_name(base)}."
     why = (
-        f"The {_subject(leaderboard)} is {_percent(best['score']['mean'])} with {_name(best)} and "
-        f"{_percent(base['score']['mean'])} with the baseline {_name(base)}: {_points(found['difference'])} more, and "
-        f"that is beyond chance (95 % interval {100 * found['interval']['low']:+.0f} to "
-        f"{100 * found['interval']['high']:+.0f} points)."
+        f"The {_subject(leaderboard)} is {percent(best['score']['mean'])} with {_name(best)} and "
+        f"{percent(base['score']['mean'])} with the baseline {_name(base)}: {_points(found['difference'])} more, and "
+        f"that is beyond chance (95 % interval {points(found['interval']['low'])} to "
+        f"{points(found['interval']['high'])} points)."
     )
     return headline, [why]
 
@@ -86,14 +90,14 @@ def _level(leaderboard: Mapping[str, Any], own: Sequence[Mapping[str, Any]]) -> 
     base = next(r for r in leaderboard["rows"] if r["is_baseline"])
     usable = [r for r in own if _verdict(r) in ("equivalent", "baseline", "no measured difference")]
     sound = [r for r in usable if r["integrity"]["ok"]] or usable  # what the embedder never read costs nothing
-    cheapest = min(sound, key=lambda r: (r["cost"]["embedded_per_document_token"], r["chunks"]))
+    cheapest = min(sound, key=lambda r: cheapness(r["cost"], r["chunks"]))
     if all(_verdict(r) in ("equivalent", "baseline") for r in usable):
         headline = f"It makes no difference that matters: take the cheapest, {_name(cheapest)}."
     else:
         headline = f"Nothing is shown to beat {_name(base)}; the cheapest not shown to be worse is {_name(cheapest)}."
     means = [r["score"]["mean"] for r in own]
-    own_mean, low, high = map(_percent, (base["score"]["mean"], min(means), max(means)))
-    others = f"between {low} and {high} over all" if low != high else f"{high} with every other, in whole percent"
+    own_mean, low, high = map(percent, (base["score"]["mean"], min(means), max(means)))
+    others = f"between {low} and {high} over all" if low != high else f"{high} with every other, rounded"
     return headline, [f"The {_subject(leaderboard)} is {own_mean} with the baseline {_name(base)} and {others}."]
 
 
@@ -131,7 +135,7 @@ def _unread(leaderboard: Mapping[str, Any], own: Sequence[Mapping[str, Any]]) ->
 
 
 def _share(part: int, total: int) -> str:
-    return _percent(part / total) if 200 * part >= total else "under 1 %"
+    return percent(part / total) if 200 * part >= total else "under 1 %"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -36,6 +36,14 @@ faircut.colour = (row) => getComputedStyle(document.documentElement).getProperty
 faircut.tint = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 faircut.whole = (n) => Math.round(n).toLocaleString("en");
+/* A share in percent, never 0 % of what is something nor 100 % of what is not all. */
+faircut.percent = (share, digits = 0) => {
+  for (let places = digits; places <= Math.max(digits, 2); places++) {
+    const shown = (100 * share).toFixed(places);
+    if (![0, 100].includes(Number(shown)) || share === 0 || share === 1) return `${shown} %`;
+  }
+  return share < 0.5 ? "under 0.01 %" : "over 99.99 %";
+};
 faircut.plural = (n, noun) => `${faircut.whole(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 /* Said to screen readers, once the page has settled. */

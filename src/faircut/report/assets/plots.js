@@ -166,7 +166,7 @@
         const base0 = n - 1 - k;
         traces.push({
           type: "bar", x: middle, y: r.shares.map((s) => (s / most) * 0.86), base: r.shares.map(() => base0), hovertemplate: hover, textposition: "none",
-          text: r.shares.map((s, i) => `<b>${plain(rows[r.row].label)}</b><br>${Math.round(edges[i])} to ${Math.round(edges[i + 1])} tokens: ${(100 * s).toFixed(1)} %`),
+          text: r.shares.map((s, i) => `<b>${plain(rows[r.row].label)}</b><br>${Math.round(edges[i])} to ${Math.round(edges[i + 1])} tokens: ${faircut.percent(s, 1)}`),
           marker: { color: fade(faircut.colour(r.row), 0.8) },
         });
         traces.push({ x: [r.median, r.median], y: [base0, base0 + 0.9], mode: "lines", line: { color: faircut.tint("ink"), width: 1.4 }, hovertemplate: hover, text: [`median ${faircut.whole(r.median)}`, `median ${faircut.whole(r.median)}`] });

@@ -25,9 +25,12 @@
     place.replaceChildren(
       faircut.heading("Questions"),
       el("p", { class: "lead" }, `Score by ${[...new Set(data.rows.map((r) => r.measure))].join(", ")}. `,
-        el("span", { class: "tone hit" }, "hit"), ": a piece of evidence is covered by 95 % at that cut; ", el("span", { class: "tone miss" }, "miss"), ": none is. ", `Hits: of the ${faircut.plural(own.length, "chunker")}${own.length < data.rows.length ? ", controls not counted" : ""}.`),
-      ...[faircut.letters(data.rows)].filter(Boolean), narrowing(data, table, own.length), table);
+        el("span", { class: "tone hit" }, "hit"), data.namedOnly ? ": a chunk of a right document is within that cut; " : ": a piece of evidence is covered by 95 % at that cut; ", el("span", { class: "tone miss" }, "miss"), ": none is. ", `Hits: of the ${faircut.plural(own.length, "chunker")}${own.length < data.rows.length ? ", controls not counted" : ""}.`),
+      ...[named(data), faircut.letters(data.rows)].filter(Boolean), narrowing(data, table, own.length), table);
   };
+
+  /* Why no places are shown, where questions only name documents. */
+  const named = (data) => (data.namedOnly ? el("p", { class: "lead", role: "note" }, data.namedOnly) : null);
 
   function score(data, row, n) {
     const hit = data.hits[row][n], cause = data.causes[row]?.[n];
@@ -62,6 +65,10 @@
 
   /* ---------------------------------------------------------- one question */
 
+  /* Whether a piece of evidence is a document without a place in it. */
+  const whole = ([, start, end]) => start === end;
+  const right = (q, d) => q.evidence.some((e) => e[0] === d);
+
   faircut.questionPage = async function (place, data, set, number) {
     const q = data.questions[number];
     const found = (await faircut.part(`questions-${set}-${q.pack}`))[number];
@@ -79,13 +86,13 @@
     place.replaceChildren(
       el("nav", { class: "steps", "aria-label": "Questions" }, step(-1, "\u2190 previous"), el("a", { href: link("questions") }, "all questions"), step(1, "next \u2192")),
       faircut.heading(q.text),
-      el("p", { class: "over" }, faircut.outside(q.id), ` \u00b7 ${q.evidence.length > 1 ? (q.match === "all" ? `${q.evidence.length} pieces of evidence, all needed` : `${q.evidence.length} pieces of evidence, any will do`) : "one piece of evidence"}`,
+      el("p", { class: "over" }, faircut.outside(q.id), ` \u00b7 ${q.evidence.length > 1 ? (q.match === "all" ? `${q.evidence.length} pieces of evidence, all needed` : `${q.evidence.length} pieces of evidence, any will do`) : whole(q.evidence[0]) ? "a document, without a place in it" : "one piece of evidence"}`,
         q.within !== null ? " \u00b7 searched in its document only" : ""),
-      el("p", {}, outcome(context)),
+      el("p", {}, outcome(context)), ...[named(data)].filter(Boolean),
       el("h2", {}, "Evidence"), ...q.evidence.map((e, i) => evidence(context, e, i)),
       el("h2", {}, "What each row made of it"), summary(context, found),
       el("h2", {}, "What was retrieved"),
-      el("p", { class: "lead" }, `In rank order with the score of the index. What ${cutWords(data)} delivered is above the line; evidence is marked.`,
+      el("p", { class: "lead" }, `In rank order with the score of the index. What ${cutWords(data)} delivered is above the line; ${data.namedOnly ? "chunks of a right document say so" : "evidence is marked"}.`,
         data.rows.some((r) => r.delivers) ? [" A hit brings more than its chunk (", faircut.outside([...new Set(data.rows.map((r) => r.delivers).filter(Boolean))].join(", ")),
           found.some((f) => f.brought) ? "): what stands around it is paler, and what an earlier hit brought is not brought again." : "): evidence around it may be covered too."] : null),
       ...rankings(context, found));
@@ -140,6 +147,7 @@
   /* A piece of evidence with what stands around it. */
   function evidence({ q, docs, data, link }, [d, start, end], i) {
     const doc = docs.get(d);
+    if (whole([d, start, end])) return el("p", {}, el("a", { href: link("document", doc.id) }, faircut.outside(doc.title || doc.id)), el("span", { class: "muted" }, ", without a place in it"));
     const [a, b] = [doc.unit(start), doc.unit(end)];
     const from = wordStart(doc.text, Math.max(0, a - 220), a), to = wordEnd(doc.text, Math.min(doc.text.length, b + 220), b);
     return el("figure", { class: "quote" },
@@ -150,7 +158,7 @@
   function summary({ data, q, number, link }, found) {
     const causes = data.rows.some((_, i) => data.causes[i]);
     const columns = [
-      { name: "chunker" }, { name: "result" }, ...(causes ? [{ name: "why missed" }] : []), { name: "evidence covered" },
+      { name: "chunker" }, { name: "result" }, ...(causes ? [{ name: "why missed" }] : []), ...(data.namedOnly ? [] : [{ name: "evidence covered" }]),
       { name: data.rows[0].measure, number: true }, { name: "tokens", number: true }, { name: "chunks delivered", number: true },
     ];
     const rows = data.rows.map((r, i) => {
@@ -159,7 +167,7 @@
         { value: r.label, show: () => el("a", { href: `#ranking-${i}`, on: { click: (e) => { e.preventDefault(); jumpTo(i); } } }, faircut.key(i), faircut.outside(r.label), r.control ? [" ", el("span", { class: "tag" }, "control")] : null) },
         { value: hit ? "hit" : "miss", show: () => el("span", { class: `tone ${hit ? "hit" : "miss"}` }, hit ? "hit" : "miss") },
         ...(causes ? [{ value: data.causes[i]?.[number] || "", show: () => (hit ? "" : data.causes[i]?.[number] || "") }] : []),
-        { value: covered(q, f), show: () => strip(q, f, i) },
+        ...(data.namedOnly ? [] : [{ value: Math.round(1000 * coveredShare(q, f)) / 1000, show: () => strip(q, f, i) }]),
         { value: data.scores[i][number], show: () => f3(data.scores[i][number]) },
         f.tokens, f.whole + (f.part.length ? 1 : 0),
       ];
@@ -174,9 +182,9 @@
     target.focus({ preventScroll: true });
   }
 
-  function covered(q, f) {
+  function coveredShare(q, f) {
     const all = q.evidence.reduce((sum, [, a, b]) => sum + b - a, 0);
-    return Math.round((1000 * f.covered.reduce((sum, [, a, b]) => sum + b - a, 0)) / all) / 1000;
+    return f.covered.reduce((sum, [, a, b]) => sum + b - a, 0) / all;
   }
 
   /* The evidence as a strip on which what was delivered is filled. */
@@ -194,7 +202,7 @@
       if (piece) { const edge = el("u", {}); edge.style.left = `${(100 * before) / all}%`; places.push(edge); }
       before += end - start;
     });
-    return el("span", { class: "covered" }, el("span", { class: "strip", "aria-hidden": "true" }, places), `${Math.round(100 * covered(q, f))} %`);
+    return el("span", { class: "covered" }, el("span", { class: "strip", "aria-hidden": "true" }, places), faircut.percent(coveredShare(q, f)));
   }
 
   /* ---------------------------------------------------------- one row's ranking */
@@ -222,12 +230,12 @@
   /* Whether a hit holds some of the evidence. */
   function meets({ q, docs }, [, d, n], row) {
     const doc = docs.get(d);
-    return q.evidence.some(([e, a, b]) => e === d && doc.lanes[row].points[n].some(([x, y]) => x < b && y > a));
+    return q.evidence.some(([e, a, b]) => e === d && !whole([e, a, b]) && doc.lanes[row].points[n].some(([x, y]) => x < b && y > a));
   }
 
   function item({ data, docs, link, q }, f, [rank, d, n, score], row, delivered) {
     const doc = docs.get(d), lane = doc.lanes[row];
-    const marks = q.evidence.filter((e) => e[0] === d).map(([, a, b]) => [doc.unit(a), doc.unit(b)]);
+    const marks = q.evidence.filter((e) => e[0] === d && !whole(e)).map(([, a, b]) => [doc.unit(a), doc.unit(b)]);
     const rewritten = lane.texts[n];
     const brought = f.brought?.[rank - 1];
     const places = brought?.length ? brought : lane.points[n];
@@ -238,7 +246,7 @@
     return el("li", { class: delivered ? "delivered" : "beyond", value: String(rank) },
       el("p", { class: "of" }, el("b", {}, `${rank}`), el("span", { class: "score" }, f3(score)),
         el("a", { href: link("document", doc.id, { at: start, end, lane: row || null }) }, faircut.outside(doc.title || doc.id), ` chunk ${n + 1}`),
-        el("span", { class: "muted" }, ` ${faircut.plural(lane.tokens[n], "token")}${delivered === "part" ? ", delivered in part" : ""}${rewritten ? ", rewritten" : ""}${wider}`)),
+        el("span", { class: "muted" }, ` ${faircut.plural(lane.tokens[n], "token")}${delivered === "part" ? ", delivered in part" : ""}${rewritten ? ", rewritten" : ""}${wider}${data.namedOnly && right(q, d) ? ", of a right document" : ""}`)),
       rewritten ? el("p", { class: "excerpt", dir: "auto" }, faircut.visible(rewritten.slice(0, 400))) : excerpt(doc, lane.spans[n], drawn, marks));
   }
 
@@ -279,7 +287,7 @@
       miss ? [places(context, miss, row), remedy(found, miss)] : null, moved(found.counterfactual));
   }
 
-  const percent = (share) => `${Math.round(100 * share)} %`;
+  const percent = (share) => faircut.percent(share);
   const beyond = (m) => (m.rank ? `came at rank ${faircut.whole(m.rank)}` : `is not among the first ${faircut.whole(m.examined)} ranks`);
   const ended = (f) => `the context was full after rank ${faircut.whole(f.whole + (f.part.length ? 1 : 0))}`;
 

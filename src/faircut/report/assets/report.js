@@ -47,7 +47,7 @@
   }
 
   function evidenceIn(data, number, set) {
-    return data.questions.flatMap((q) => q.evidence.filter((e) => e[0] === number).map(([, start, end]) => ({
+    return data.questions.flatMap((q) => q.evidence.filter((e) => e[0] === number && e[1] < e[2]).map(([, start, end]) => ({
       start, end, label: q.text, href: faircut.link("question", q.id, { set: set || null }),
     })));
   }
