@@ -20,7 +20,7 @@ from small_model import NAME, missing, serving
 REPOSITORY = Path(__file__).resolve().parent.parent
 RESULT = REPOSITORY / "docs" / "results" / "proposition_coverage.md"
 CORPUS = REPOSITORY.parent / "shared" / "data" / "chroma" / "corpus.jsonl.gz"
-PENALTY, PARALLEL = 1.1, 16
+PENALTY, PARALLEL = 1.1, 8
 
 
 def main():

@@ -24,6 +24,7 @@ params.model.path = str(next(folder.glob("*.gguf")))
 params.hostnames, params.port = ["127.0.0.1"], 0
 params.n_ctx, params.n_parallel, params.warmup = asked["context"] * asked["parallel"], asked["parallel"], False
 params.cpuparams.n_threads = params.cpuparams_batch.n_threads = asked["threads"]
+params.cache_ram_mib = 0  # requests share no more than their instructions, which the slots keep
 params.sampling.penalty_repeat, params.sampling.penalty_last_n = asked["penalty"], 256
 server = Server(params)
 print(server.listening_address, flush=True)

@@ -59,6 +59,27 @@ def test_consecutive_windows_share_the_asked_overlap(spec):
     assert all(chunker.overlap.amount - slack <= a <= chunker.overlap.amount for a in amounts)
 
 
+PROSE = "The quick brown fox jumps over a lazy dog. Pack my box, with five  dozen liquor jugs. " * 6
+
+
+@pytest.mark.parametrize("overlap", [1, 7, 13, 17, 18, 19])
+def test_white_space_makes_the_overlap_smaller_by_what_it_needs_and_no_more(overlap):
+    chunks = Fixed(Size(20, "c"), Size(overlap, "c")).chunk(Document("d", PROSE), MODELS)
+    check(Document("d", PROSE), chunks, Size(20, "c"))
+    for before, after in pairwise(chunks):
+        end = before.spans[-1].end
+        blank = len(PROSE[end:]) - len(PROSE[end:].lstrip())
+        room = min(overlap, 20 - blank - 1)  # with more, the next character would be above the size
+        assert len(PROSE[end - room : end].lstrip()) <= len(shared(before, after)) <= overlap
+
+
+def test_windows_that_end_at_spaces_overlap_as_far_as_a_whole_word_fits_behind():
+    chunks = cut(Fixed(Size(20, "c"), Size(19, "c"), at="space"), PROSE)
+    words = set(PROSE.split())
+    assert all(set(chunk.split()) <= words for chunk in chunks), "no word is cut"
+    assert all(after.split()[0] in before.split() for before, after in pairwise(chunks)), "none stands apart"
+
+
 def test_one_word_of_200_kb_is_cut_and_nothing_is_lost():
     text = "aGVsbG8gd29ybGQ" * 13_654
     for spec in ("fixed(256t, overlap=32t)", "fixed(500c, at=space)"):

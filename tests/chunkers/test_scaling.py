@@ -1,10 +1,9 @@
 """Eight times the text takes about eight times the CPU, whatever the text is made of: cutting, audit and records."""
 
-import time
-
 import pytest
 from test_contract import HashedVectors
 
+from cpu_time import cpu_time
 from faircut.chunkers import BUILT_IN, build
 from faircut.chunkers.contract import Models
 from faircut.chunkers.output import chunk_records
@@ -89,11 +88,11 @@ def models():
 
 def work(spec, document, models):
     """CPU seconds for the chunks, the audit and the records of one document."""
-    begin = time.process_time()
-    chunks = build(spec).chunk(document, models)
-    audit(document, chunks, models)
-    list(chunk_records(document, chunks, models.tokenizer))
-    return time.process_time() - begin
+    with cpu_time() as spent:
+        chunks = build(spec).chunk(document, models)
+        audit(document, chunks, models)
+        list(chunk_records(document, chunks, models.tokenizer))
+    return spent[0]
 
 
 def check_linear(specs, kind, length, models):

@@ -326,7 +326,9 @@ def test_a_reader_that_has_seen_enough_ends_the_program_quietly(tmp_path, progra
     assert done.stderr == ""
     first, status = done.stdout.splitlines()
     assert json.loads(first)["document"] == "long.txt"
-    assert status == "0"
+    assert status == "141"
+    done = run_in_shell('"$P" list | true; echo "${PIPESTATUS[0]}"', P=program)
+    assert (done.stderr, done.stdout) == ("", "141\n")
 
 
 def test_a_closed_stdout_is_said_before_work_and_is_no_matter_where_a_file_is_written(small, tmp_path, program):

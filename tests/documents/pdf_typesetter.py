@@ -1,6 +1,7 @@
 """Pieces of content -> pages as office programs print them: wrapped lines, bullets, tables, code, running headers."""
 
 import ctypes
+from contextlib import closing
 from functools import cache
 from itertools import pairwise
 
@@ -14,24 +15,22 @@ FONT = {"": "F1", "bold": "F2", "code": "F3", "italic": "F4"}
 
 
 @cache
-def _engine():
+def widths():
+    """For each font the width of each byte, as the engine has it."""
     from pypdfium2 import PdfDocument, raw
 
-    document = PdfDocument.new()
-    return document, {key: raw.FPDFText_LoadStandardFont(document.raw, name.encode()) for key, name in FONTS.items()}
-
-
-@cache
-def width_of_char(char, font):
-    from pypdfium2 import raw
-
-    width = ctypes.c_float()
-    assert raw.FPDFFont_GetGlyphWidth(_engine()[1][font], char.encode("cp1252")[0], 1.0, width)
-    return width.value
+    found, width = {}, ctypes.c_float()
+    with closing(PdfDocument.new()) as document:
+        for key, name in FONTS.items():
+            font = raw.FPDFText_LoadStandardFont(document.raw, name.encode())
+            known = [raw.FPDFFont_GetGlyphWidth(font, byte, 1.0, width) and width.value for byte in range(256)]
+            raw.FPDFFont_Close(font)
+            found[key] = known
+    return found
 
 
 def width(text, font, size):
-    return size * sum(width_of_char(c, font) for c in text)
+    return size * sum(widths()[font][byte] for byte in text.encode("cp1252"))
 
 
 class Typesetter:

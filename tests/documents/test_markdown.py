@@ -1,6 +1,5 @@
 """Markdown becomes blocks of the right kinds that tile the source, whatever its line ends."""
 
-import gc
 import time
 import warnings
 from itertools import pairwise
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cpu_time import cpu_time
 from faircut.documents import read
 from faircut.documents.markdown import markdown_blocks
 from faircut.errors import FaircutWarning
@@ -144,14 +144,9 @@ def test_what_follows_a_deep_but_followed_list_keeps_its_kind():
 )
 def test_time_grows_with_the_length(unit):
     def seconds(text):
-        gc.collect()
-        gc.disable()  # else the objects of all earlier tests are walked through and counted to this text
-        try:
-            start = time.process_time()
+        with cpu_time() as spent:
             markdown_blocks(text)
-            return time.process_time() - start
-        finally:
-            gc.enable()
+        return spent[0]
 
     seconds(unit)
     small, large = (min(seconds(unit * n) for _ in range(3)) for n in (300, 2400))

@@ -1,6 +1,7 @@
 """PDF becomes text in reading order with its structure; what cannot be read is said. Files are written by the tests."""
 
 import time
+import tracemalloc
 import zlib
 
 import pytest
@@ -290,3 +291,25 @@ def test_crowded_pages_take_bounded_time(read_pdf):
     start = time.process_time()
     assert "w5999" in read_pdf(pdf(sheet)).text
     assert time.process_time() - start < 10
+
+
+@pytest.mark.slow
+def test_a_page_more_takes_a_few_times_its_text_in_memory(read_pdf):
+    def sheet(page):
+        made = Sheet()
+        for n in range(50):
+            end = "." if n % 5 == 4 else ""
+            made.text(72, 60 + 13 * n + 8 * (n // 5), f"Words of page {page % 9} and line {n} stand here in order{end}")
+        return made
+
+    def peak(count):
+        raw = pdf(*map(sheet, range(count)))
+        tracemalloc.start()
+        try:
+            assert len(read_pdf(raw).text) > 2_000 * count
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(1)  # what is loaded once
+    assert (peak(260) - peak(100)) / 160 < 17_000  # bytes; 20,000 when the lines are held beside the text made of them

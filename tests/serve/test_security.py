@@ -7,6 +7,8 @@ import socket
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -260,8 +262,7 @@ def test_a_body_without_a_size_is_refused_as_soon_as_it_is_too_large(explorer, a
 
 def test_who_stops_in_the_middle_of_a_request_is_told_and_holds_no_connection(monkeypatch):
     monkeypatch.setattr("faircut.serve.bodies._PAUSE_SECONDS", 0.3)
-    monkeypatch.setattr("faircut.serve.running._HEAD_SECONDS", 0.3)
-    with serving() as served:
+    with serving(limits=replace(SMALL, silent_seconds=0.3)) as served:
         head = (
             f"POST /documents?name=a.txt HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nOrigin: {served.url}\r\n"
             "Content-Type: application/octet-stream\r\nContent-Length: 100\r\n\r\nabc"
@@ -269,10 +270,61 @@ def test_who_stops_in_the_middle_of_a_request_is_told_and_holds_no_connection(mo
         answer, _ = raw(served, head.encode())
         assert answer.startswith(b"HTTP/1.1 408 ")
         assert b"nothing more of this came" in answer
-        for silent in (b"", b"GET / HTTP/1.1\r\nHost: 12"):
+        whole = f"GET /static/none HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n\r\n".encode()
+        for silent in (b"", b"GET / HTTP/1.1\r\nHost: 12", whole, whole + b"GET / HTTP/1.1\r\nHo"):
             with socket.create_connection(("127.0.0.1", served.port), timeout=20) as connection:
                 connection.sendall(silent)
-                assert connection.recv(100) == b""  # closed from there
+                while connection.recv(4096):  # until it is closed from there
+                    pass
+
+
+@pytest.mark.parametrize("limits", [{"connections": 12}, {"connections_each": 12}])
+def test_connections_that_ask_nothing_make_room_for_those_that_do(limits):
+    with serving(limits=replace(SMALL, **limits)) as served, served.user() as one, ExitStack() as held:
+        address = ("127.0.0.1", served.port)
+        silent = [held.enter_context(socket.create_connection(address, timeout=20)) for _ in range(60)]
+        silent[-1].sendall(b"GET / HTTP/1.1\r\n")
+        for _ in range(5):
+            assert one.client.get("/").status_code == 200
+            assert one.client.get("/", headers={"connection": "close"}).status_code == 200
+        assert silent[0].recv(100) == b""
+
+
+def test_more_that_is_asked_at_once_from_one_address_is_told_to_wait():
+    with serving(limits=replace(SMALL, connections_each=4)) as served, ExitStack() as held:
+        head = (
+            f"POST /documents?name=a.txt HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nOrigin: {served.url}\r\n"
+            "Content-Type: application/octet-stream\r\nContent-Length: 100\r\n\r\nabc"
+        )
+        for _ in range(4):
+            busy = held.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=20))
+            busy.sendall(head.encode())
+        time.sleep(0.3)
+        answer, _ = raw(served, b"GET / HTTP/1.1\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 429 ")
+        assert b"retry-after: 2" in answer
+
+
+def test_more_cutting_than_one_request_may_ask_for_is_refused_before_work():
+    with serving(limits=replace(SMALL, cut_characters=len(TEXT) * 2)) as served, served.user() as one:
+        address = one.paste(TEXT)
+        answer = one.post(f"{address}/cut", {"chunkers": ["recursive"] * 3})
+        assert (answer.status_code, "at most 2 side by side" in answer.json()["error"]) == (413, True)
+        asked = one.post(f"{address}/ask", {"chunkers": ["recursive"] * 3, "question": "When?"})
+        assert asked.status_code == 413
+        assert len(one.lanes(address, "recursive", "sentence")) == 2
+
+
+def test_who_asks_for_more_while_much_of_it_is_not_done_is_told_when_to_come_back(user):
+    async def ask():
+        app = application(Settings(limits=replace(SMALL, waiting_each=0)))
+        async with app.app.router.lifespan_context(app.app):
+            transport = httpx.ASGITransport(app=app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765") as client:
+                return await client.post("/texts", json={"text": "x"}, headers={"origin": "http://127.0.0.1:8765"})
+
+    answer = asyncio.run(ask())
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "2")
 
 
 def test_who_leaves_in_the_middle_of_an_upload_is_no_error_in_the_terminal(explorer, user, capfd):

@@ -1,6 +1,7 @@
 """One document or one user cannot stop the explorer: crashes, hangs, slow work and users who left."""
 
 import asyncio
+import json
 import os
 import signal
 import threading
@@ -11,6 +12,8 @@ import httpx
 import pytest
 
 from faircut.documents.native import native_document
+from faircut.serve.allowed import served_chunker
+from faircut.serve.amounts import least_chunks
 from faircut.serve.documents import document_from, stored
 from faircut.serve.limits import Limits
 from faircut.serve.sessions import Sessions
@@ -24,8 +27,6 @@ SLOW = "".join(
 
 
 def document_bytes(text):
-    import json
-
     return stored(native_document(json.dumps({"id": "d", "text": text}).encode(), "d"))
 
 
@@ -76,6 +77,30 @@ def test_a_process_that_crashes_fails_one_request_and_the_next_is_answered():
     with_workers(body, Limits(workers=1))
 
 
+TEXTS = [TEXT * 40, "ein und zwei\u00a0drei " * 50, "港は正午に閉まる。" * 60, "x" * 500, "a b\n\nc d  " * 99]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "fixed(5c)", "fixed(9c, overlap=4c)", "fixed(3w)", "fixed(4t)", "recursive(20c)", "recursive(6w, overlap=2w)",
+        "sentence(12t)", "paragraph(30c)", "structure(20t)", "hybrid(max=90c, min=20c)", "shuffled(fixed(7c))",
+        "semantic(max=none)",
+    ],
+)  # fmt: skip
+def test_the_least_number_of_chunks_is_known_before_cutting_and_never_too_high(spec, text):
+    from faircut.chunkers.contract import Models
+    from faircut.embedding import EMBEDDERS
+
+    document = native_document(json.dumps({"id": "d", "text": text}).encode(), "d")
+    chunker = served_chunker(spec)
+    made = len(chunker.chunk(document, Models.of(EMBEDDERS.build("minilm"))))
+    assert least_chunks(chunker, text) <= made
+    if spec == "fixed(5c)":
+        assert least_chunks(chunker, text) >= made / 3
+
+
 @pytest.mark.slow
 def test_what_takes_too_long_is_stopped_and_the_next_is_answered():
     async def body(workers):
@@ -116,8 +141,13 @@ def test_too_much_that_waits_is_refused():
     async def body(workers):
         turn, limits = Turn(), Limits()
         turn.waiting = limits.waiting_each
-        with pytest.raises(BusyError):
+        with pytest.raises(BusyError) as own:
             await frames_of(workers, cut("recursive"), b"", turn)
+        workers._waiting = limits.waiting
+        with pytest.raises(BusyError) as others:
+            await frames_of(workers, cut("recursive"), b"", Turn())
+        workers._waiting = 0
+        assert (own.value.is_own, others.value.is_own) == (True, False)
 
     with_workers(body)
 

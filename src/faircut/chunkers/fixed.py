@@ -3,6 +3,7 @@
 The baseline that looks at nothing: windows cut sentences, tables and code. What a length is is left to ``packing``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -21,7 +22,8 @@ class Fixed:
 
     ``size`` is the window's, ``overlap`` what a window shares with the one before it, in the same unit; none is none.
     ``at`` is where a window may end: ``anywhere`` between graphemes (in tokens: between tokens, also inside a word), or
-    after the last ``space`` that it has. A window in words has whole words however long they are.
+    after the last ``space`` that it has. A window in words has whole words however long they are. Where white space in
+    front of what is new leaves no room for it behind the whole overlap, the overlap is as much smaller as that needs.
 
     Raises:
         SpecError: a size below 1, an overlap that is negative, in another unit, or not below the size.
@@ -59,17 +61,32 @@ class Fixed:
 
     def _overlapping(self, ruler: Ruler, before: Piece, following: int) -> Piece | None:
         """The next window with its overlap; None where there is none or it would leave no room for what is new."""
-        amount = check_overlap(self.name, self.overlap, self.size)
-        if not amount:
-            return None
+        asked = check_overlap(self.name, self.overlap, self.size)
         _, end = trim(ruler.document, before.start, before.end)
-        start = ruler.overlap_start(end, amount, at="word" if self.at == "space" else "anywhere")
-        if not before.start < start < end:
-            return None
-        reached = self._end(ruler, start)
-        reached = reached if reached > following else ruler.furthest(start, len(ruler.text))
-        return Piece(start, reached) if reached > following else None
+        for find in (self._end, _furthest):  # a word is cut only where no overlap leaves room for it
+            if asked and (window := self._longest(ruler, before.start, end, following, asked, find)):
+                return window
+        return None
+
+    def _longest(
+        self, ruler: Ruler, begin: int, end: int, following: int, asked: int, find: Callable[[Ruler, int], int]
+    ) -> Piece | None:
+        """The window with the largest overlap before ``end``, up to ``asked``, that has room for what is following."""
+        low, high, trial = 1, asked, asked  # most windows have room for all of it
+        found = None
+        while low <= high:
+            start = ruler.overlap_start(end, trial, at="word" if self.at == "space" else "anywhere")
+            if begin < start < end and (reached := find(ruler, start)) > following:
+                low, found = trial + 1, Piece(start, reached)
+            else:
+                high = trial - 1
+            trial = (low + high + 1) // 2
+        return found
 
     def _end(self, ruler: Ruler, start: int) -> int:
         find = ruler.furthest_word if self.at == "space" else ruler.furthest
         return find(start, len(ruler.text))
+
+
+def _furthest(ruler: Ruler, start: int) -> int:
+    return ruler.furthest(start, len(ruler.text))

@@ -17,7 +17,10 @@ from faircut.errors import DocumentError
 from faircut.records import Block, Chunk, Document, Span
 from faircut.text.contract import TokenCounter
 
-__all__ = ["chunk_records", "json_line", "read_chunk_records", "record_chunk", "write_jsonl", "write_parquet"]
+__all__ = [
+    "HeadingPlaces", "chunk_records", "heading_places", "json_line", "pages_of", "read_chunk_records", "record_chunk",
+    "write_jsonl", "write_parquet",
+]  # fmt: skip
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ROWS_A_GROUP = 4096  # 10 MB of chunks of 512 tokens
@@ -31,7 +34,7 @@ def chunk_records(document: Document, chunks: Sequence[Chunk], tokenizer: TokenC
     ``source`` (the file), ``pages``, ``headings`` (the titles above the chunk's begin, whatever its context).
     """
     starts = _line_starts(document.text)
-    paths = _heading_paths(document)
+    paths = heading_places(document)
     tokens = tokenizer.count_many([c.embedded_text for c in chunks])
     for chunk, count in zip(chunks, tokens, strict=True):
         first, last = chunk.spans[0].start, chunk.spans[-1].end - 1
@@ -48,15 +51,18 @@ def chunk_records(document: Document, chunks: Sequence[Chunk], tokenizer: TokenC
         yield record | _optional(document, first, last, paths)
 
 
-def _optional(document: Document, first: int, last: int, paths: "_Paths") -> dict[str, Any]:
+def _optional(document: Document, first: int, last: int, paths: "HeadingPlaces") -> dict[str, Any]:
     extra: dict[str, Any] = {}
-    pages = sorted({b.page for b in _blocks_between(document, first, last) if b.page is not None})
-    if pages:
+    if pages := pages_of(document, first, last):
         extra["pages"] = pages
     if paths.places:
-        inside = bisect_right(paths.places, first) or bisect_right(paths.places, last)
-        extra["headings"] = list(paths.titles[inside - 1]) if inside else []
+        extra["headings"] = list(paths.above(first, last))
     return extra
+
+
+def pages_of(document: Document, first: int, last: int) -> list[int]:
+    """The pages of a range of characters, ascending; none where they are not known."""
+    return sorted({b.page for b in _blocks_between(document, first, last) if b.page is not None})
 
 
 def _blocks_between(document: Document, first: int, last: int) -> Iterator[Block]:
@@ -65,16 +71,21 @@ def _blocks_between(document: Document, first: int, last: int) -> Iterator[Block
     return (document.blocks[at] for at in inside)
 
 
-class _Paths(NamedTuple):
+class HeadingPlaces(NamedTuple):
     """The heading path that holds from each heading on: where the headings begin, and the path's titles there."""
 
     places: list[int]
     titles: list[tuple[str, ...]]
 
+    def above(self, first: int, last: int) -> tuple[str, ...]:
+        """The titles above a range of characters: those at its begin, else the first path inside of it."""
+        inside = bisect_right(self.places, first) or bisect_right(self.places, last)
+        return self.titles[inside - 1] if inside else ()
 
-def _heading_paths(document: Document) -> _Paths:
+
+def heading_places(document: Document) -> HeadingPlaces:
     """All heading paths in document order."""
-    paths = _Paths([], [])
+    paths = HeadingPlaces([], [])
     open_headings: list[tuple[int, str]] = []
     for block in document.blocks:
         if block.kind == "heading":

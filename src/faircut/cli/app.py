@@ -1,6 +1,7 @@
 """The commands put together, and the one place where errors become a sentence and an exit code.
 
-Exit codes: 0 done, 1 bad input, 2 usage, 3 documents that could not be cut, 4 a gate that failed, 130 Ctrl-C.
+Exit codes: 0 done, 1 bad input (or a fault of ours), 2 usage, 3 documents that failed while the rest is done, 4 a gate
+that failed, 130 Ctrl-C, 141 a reader of stdout that left.
 Heavy libraries are imported inside the commands, so that help is fast.
 """
 
@@ -24,10 +25,14 @@ from faircut.cli.questions import app as questions_app
 from faircut.cli.report import report
 from faircut.cli.serve import serve
 from faircut.cli.show import show
+from faircut.cli.unexpected import DEBUG, describe, show_traceback, start_debugging
 from faircut.cli.view import view
 from faircut.errors import CorpusError, FaircutError, QuestionError
 
 __all__ = ["run"]
+
+READER_LEFT = 141
+"""The exit code when nobody reads stdout any more, as shells know it: 128 and the number of SIGPIPE."""
 
 app = typer.Typer(
     name="faircut",
@@ -57,10 +62,19 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _start_debugging(wanted: bool) -> None:
+    if wanted:
+        start_debugging()
+
+
 @app.callback()
 def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+    debug: Annotated[
+        bool,
+        typer.Option("--debug", callback=_start_debugging, help=f"Show where an error comes from (or set {DEBUG}=1)."),
     ] = False,
 ) -> None:
     """Cut documents into chunks, and compare the cuts so fairly that the verdict can be believed."""
@@ -84,7 +98,11 @@ def run() -> int:
     except Exit as asked:
         return asked.exit_code
     except (FaircutError, OSError, Abort, TyperException) as error:
+        show_traceback(error)
         return _report(error)
+    except Exception as error:  # the last line of defence: told, never swallowed
+        show_traceback(error)
+        return _report_unexpected(error)
     return 0
 
 
@@ -106,7 +124,15 @@ def _report(error: Exception) -> int:
         complain_lines(str(error))  # one line a problem
     else:
         complain(str(error))
+    for note in getattr(error, "__notes__", ()):
+        complain(note)
     return error.exit_code if isinstance(error, FaircutError) else 1
+
+
+def _report_unexpected(error: Exception) -> int:
+    _settle_stdout()
+    complain(f"stopped by a fault in faircut ({describe(error)}); please report it with what {DEBUG}=1 shows.")
+    return 1
 
 
 def _report_usage(error: TyperException) -> int:
@@ -120,10 +146,10 @@ def _report_usage(error: TyperException) -> int:
 
 
 def _report_system(error: OSError) -> int:
-    """What the system said; a reader that left (``faircut chunk ... | head``) has what it wanted."""
+    """What the system said; a reader that left (``faircut chunk ... | head``) needs no sentence, and gets none."""
     _settle_stdout()
     if isinstance(error, BrokenPipeError):
-        return 0
+        return READER_LEFT
     complain(f"{error.filename or 'reading or writing failed'}: {error.strerror or error}.")
     return 1
 

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from faircut.cli.console import complain, path_from, progress_display
+from faircut.cli.console import SkipUnreadable, complain, path_from, progress_display, suggesting_to_skip, tell_unread
 from faircut.cli.llm_options import LlmOptions, with_llm_options
 from faircut.report.safe import printable
 
 if TYPE_CHECKING:
     from faircut.chunkers.contract import Chunker, Models
+    from faircut.embedding.contract import Embedder
     from faircut.evaluation.audit import Integrity
     from faircut.evaluation.stability import Stability
     from faircut.llm import ChatModel
@@ -55,18 +56,28 @@ def audit(
         ),
     ] = True,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when anything is wrong.")] = False,
+    skip_unreadable: SkipUnreadable = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Audit the integrity of cuts: loss, offsets, ceilings, tables and code cut, broken sentences, edit stability."""
+    from faircut.documents import Unread, read_documents
+    from faircut.embedding import EMBEDDERS
     from faircut.errors import PlanError
+    from faircut.experiment.paying import kept_embedder
 
     if not chunker and not chunks:
         raise PlanError("nothing to audit: name a --chunker, or a file of chunks with --chunks.")
-    with llm.build() if llm.url or llm.model else nullcontext() as model:
+    purse = llm.purse()
+    with llm.build(purse) if llm.url or llm.model else nullcontext() as model:
         if llm.dry_run:
             _estimate(llm, path, embedder, chunker or [], model)
             return
-        found = list(_audits(path, chunker or [], chunks, ceiling, embedder, model, stability=stability))
+        unread: list[Unread] = []
+        told = unread.append if skip_unreadable else None
+        read = partial(read_documents, path, on_unread=told)
+        vectors = kept_embedder(EMBEDDERS.build(embedder), purse, llm.price_table())
+        with suggesting_to_skip(path):
+            found = list(_audits(read, chunker or [], chunks, ceiling, vectors, model, stability=stability))
     if as_json:
         typer.echo(json.dumps({one.name: _json(one) for one in found}, indent=1))
     else:
@@ -74,6 +85,7 @@ def audit(
     if strict and not all(one.integrity.ok for one in found):
         complain("the audit found defects.")
         raise typer.Exit(1)
+    tell_unread(unread)
 
 
 @dataclass(frozen=True)
@@ -88,31 +100,28 @@ class _Audited:
 
 
 def _estimate(llm: LlmOptions, source: str, embedder: str, chunkers: list[str], model: "ChatModel | None") -> None:
-    """Say what the language model would be asked first, and ask nothing."""
+    """Say what a remote embedder and the language model would be asked, and ask nothing."""
     from faircut.documents import read_corpus
-    from faircut.experiment.asking import check_language_model, first_requests
+    from faircut.experiment.asking import check_language_model
+    from faircut.experiment.rehearsal import rehearse_cuts
 
     check_language_model(chunkers, is_named=model is not None)
-    if model is None:
-        typer.echo("no chunker asks a language model")
-    else:
-        llm.show_estimate(model, first_requests([(embedder, spec) for spec in chunkers], read_corpus(source)))
+    embedding, requests = rehearse_cuts(embedder, chunkers, read_corpus(source), llm.price_table())
+    llm.show_estimate(model, requests, embedding)
 
 
 def _audits(
-    path: str,
+    read: "Callable[[], dict[str, Document]]",
     chunkers: list[str],
     chunks: Path | None,
     ceiling: str | None,
-    embedder: str,
+    embedder: "Embedder",
     model: "ChatModel | None",
     *,
     stability: bool,
 ) -> Iterator[_Audited]:
     from faircut.chunkers import build
     from faircut.chunkers.contract import Models
-    from faircut.documents import read_corpus
-    from faircut.embedding import EMBEDDERS
     from faircut.evaluation.audit import audit as audited
     from faircut.evaluation.audit import total
     from faircut.experiment.asking import check_language_model
@@ -120,8 +129,8 @@ def _audits(
     check_language_model(chunkers, is_named=model is not None)
     cutters = {spec: build(spec) for spec in chunkers}
     size = _size(ceiling)
-    models = Models.of(EMBEDDERS.build(embedder), model)
-    documents = list(read_corpus(path))
+    models = Models.of(embedder, model)
+    documents = list(read().values())
     with progress_display() as advance:
         for spec, cutter in cutters.items():
             told = partial(advance, f"audit {spec}")
@@ -141,6 +150,7 @@ def _audited(
     *,
     stability: bool,
 ) -> _Audited:
+    from faircut.chunkers.ahead import asked_ahead, groups
     from faircut.chunkers.asking import needs_language_model, rewrites
     from faircut.chunkers.contract import Tally
     from faircut.evaluation.audit import audit as audited
@@ -150,13 +160,15 @@ def _audited(
     parts, overlong, rewritten = [], 0, rewrites(cutter)
     asks = needs_language_model(cutter) or rewritten
     with _overlong_caught() as caught:
-        for count, document in enumerate(documents, 1):
-            tally, before = Tally(), len(caught)
-            made = cutter.chunk(document, replace(models, tally=tally))
-            overlong += len(caught) > before
-            most = size or _own(cutter)
-            parts.append(audited(document, made, models, ceiling=most, tally=tally, rewritten=rewritten))
-            advance(count, len(documents))
+        for group in groups(documents):
+            ready = asked_ahead(cutter, group, models)
+            for document in group:
+                tally, before = Tally(), len(caught)
+                made = cutter.chunk(document, replace(ready, tally=tally))
+                overlong += len(caught) > before
+                most = size or _own(cutter)
+                parts.append(audited(document, made, models, ceiling=most, tally=tally, rewritten=rewritten))
+                advance(len(parts), len(documents))
         stable = stability_of(documents, cutter, models) if stability and not asks else None  # edits would be paid for
     if overlong:
         complain(

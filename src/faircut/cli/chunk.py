@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from faircut.cli.console import check_outside, complain, complain_lines, job_display, path_from
+from faircut.cli.console import SOME_FAILED, check_outside, complain, complain_lines, job_display, path_from
 from faircut.cli.llm_options import LlmOptions, with_llm_options
 from faircut.report.safe import printable
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from faircut.llm import ChatModel
 
 __all__ = ["chunk"]
-
-SOME_FAILED = 3
-"""The exit code when documents failed; all others are written."""
 
 
 @with_llm_options
@@ -65,11 +62,13 @@ def chunk(
     chunker = _one(chunkers or ["auto"])
     _check_out(out, path)
     settings: dict[str, Any] = {"chunker": chunker, "embedder": embedder, "workers": workers, "timeout": timeout}
-    with llm.build() if llm.url or llm.model else nullcontext() as model:
+    purse, prices = llm.purse(), llm.price_table()
+    with llm.build(purse) if llm.url or llm.model else nullcontext() as model:
         if llm.dry_run:
             _estimate(llm, path, embedder, chunker, model)
             return
-        with open_job(path, parts=_parts(out, path), fresh=fresh, language_model=model, **settings) as job:
+        settings |= {"language_model": model, "budget": purse, "prices": prices}
+        with open_job(path, parts=_parts(out, path), fresh=fresh, **settings) as job:
             failed = _to_stdout(job) if out is None else _to_file(job, out)
     if failed:
         raise typer.Exit(SOME_FAILED)
@@ -83,15 +82,15 @@ def _one(chunkers: list[str]) -> str:
 
 
 def _estimate(llm: LlmOptions, source: str, embedder: str, chunker: str, model: "ChatModel | None") -> None:
-    """Say what the language model would be asked first, and ask nothing."""
+    """Say what a remote embedder and the language model would be asked, and ask nothing."""
     from faircut.documents import read_corpus
-    from faircut.experiment.asking import check_language_model, first_requests
+    from faircut.experiment.asking import check_language_model
+    from faircut.experiment.rehearsal import rehearse_cuts
 
     check_language_model([chunker], is_named=model is not None)
-    if model is None:
-        typer.echo(f"{printable(chunker)} asks no language model")
-    else:
-        llm.show_estimate(model, first_requests([(embedder, chunker)], read_corpus(source)))
+    documents = read_corpus(source, on_error=lambda error: complain(f"warning: {error}"))  # as when it cuts
+    embedding, requests = rehearse_cuts(embedder, [chunker], documents, llm.price_table())
+    llm.show_estimate(model, requests, embedding)
 
 
 def _check_out(out: Path | None, source: str) -> None:

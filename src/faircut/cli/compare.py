@@ -3,21 +3,32 @@
 import json
 import shlex
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from faircut.cli.console import check_outside, complain, output_console, path_from, progress_display
+from faircut.cli.console import (
+    SOME_FAILED,
+    SkipUnreadable,
+    check_outside,
+    complain,
+    output_console,
+    path_from,
+    progress_display,
+    suggesting_to_skip,
+)
 from faircut.cli.llm_options import LlmOptions, with_llm_options
+from faircut.cli.unexpected import DEBUG, describe
 from faircut.report.safe import printable
 
 if TYPE_CHECKING:
     from faircut.evaluation.power import PlannedPower
     from faircut.experiment.plan import Plan
-    from faircut.llm import ChatModel
+    from faircut.llm import ChatModel, Purse
 
 __all__ = ["compare"]
 
@@ -59,6 +70,7 @@ def compare(
     ] = None,
     band: Annotated[float | None, typer.Option("--band", help="Differences below this do not matter [0.03].")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of the bootstrap and the flips [0].")] = None,
+    skip_unreadable: SkipUnreadable = None,
     name: Annotated[
         str | None, typer.Option("--name", "-n", help="The run's name; the same name continues it.")
     ] = None,
@@ -87,6 +99,7 @@ def compare(
         "corpus": corpus, "questions": questions, "chunkers": chunker, "embedders": embedder, "baseline": baseline,
         "measure": measure, "measures": beside, "index": index, "search": search, "deliver": deliver,
         "best_sentence": best_sentence, "controls": controls, "band": band, "seed": seed,
+        "skip_unreadable": skip_unreadable,
         "name": name, "llm": llm.url, "llm_model": llm.model, "llm_key_env": llm.api_key_env,
     }  # fmt: skip
     asked = _plan(plan, {key: value for key, value in given.items() if value not in (None, [])})
@@ -94,19 +107,62 @@ def compare(
     check_outside(folder, asked.corpus, "the run's folder")
     if cache is not None:
         check_cache(cache)
-    with _model(llm, asked) as model:
+    purse, prices = llm.purse(), llm.price_table()
+    with _model(llm, asked, purse) as model:
         if llm.dry_run:
-            _estimate(llm, asked, model)
+            _estimate(llm, asked, model, cache)
             return
         with progress_display() as advance:
             options: dict[str, Any] = {
                 "advance": advance,
                 "announce": _announce,
                 "replacing": replacing or not asked.name,
+                "budget": purse,
+                "prices": prices,
             }
-            leaderboard = run(asked, folder, cache=cache, language_model=model, **options)
-    _show(leaderboard, folder, as_json=as_json, markdown=markdown)
+            try:
+                with _kept(folder), suggesting_to_skip(asked.corpus):
+                    leaderboard = run(asked, folder, cache=cache, language_model=model, **options)
+            finally:
+                _tell_paid(purse)
+    with _done(folder, "it could not be shown"):
+        _show(leaderboard, folder, as_json=as_json, markdown=markdown)
     _write_page(folder, told=not (as_json or markdown))
+    if left := leaderboard["left_out"]["documents"]:
+        complain(f"done without {len(left):,} documents that could not be read; the result names them (exit code 3).")
+        raise typer.Exit(SOME_FAILED)
+
+
+@contextmanager
+def _kept(folder: Path) -> Iterator[None]:
+    """An error that nobody foresaw, as one that says what is kept."""
+    from faircut.errors import FaircutError
+
+    try:
+        yield
+    except (FaircutError, OSError):
+        raise
+    except Exception as error:
+        raise FaircutError(
+            f"the comparison was stopped by a fault in faircut ({describe(error)}); what was finished is kept in "
+            f"{folder}, and the same command continues. Please report it with what {DEBUG}=1 shows."
+        ) from error
+
+
+@contextmanager
+def _done(folder: Path, what: str) -> Iterator[None]:
+    """Whatever goes wrong after the run, as an error that says that it is safe; but for what the system says."""
+    from faircut.errors import StoreError
+
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        raise StoreError(
+            f"the run is done and safe in {folder}, but {what} ({describe(error)}); "
+            f"`faircut report {shlex.quote(str(folder))}` makes only the page."
+        ) from error
 
 
 def _plan(path: Path | None, given: dict[str, Any]) -> "Plan":
@@ -118,25 +174,33 @@ def _plan(path: Path | None, given: dict[str, Any]) -> "Plan":
     return load_plan(path, given) if path else plan_from(given, "faircut compare")
 
 
-def _model(llm: LlmOptions, plan: "Plan") -> AbstractContextManager["ChatModel | None"]:
+def _model(llm: LlmOptions, plan: "Plan", purse: "Purse") -> AbstractContextManager["ChatModel | None"]:
     """The model that the plan names, flags included, with the budget and prices of the flags."""
     if not plan.llm:
         return nullcontext()
-    return replace(llm, url=plan.llm, model=plan.llm_model, api_key_env=plan.llm_key_env or None).build()
+    return replace(llm, url=plan.llm, model=plan.llm_model, api_key_env=plan.llm_key_env or None).build(purse)
 
 
-def _estimate(llm: LlmOptions, plan: "Plan", model: "ChatModel | None") -> None:
-    """Say what the language model would be asked first, and ask nothing."""
-    from faircut.experiment.asking import check_language_model, first_requests
+def _estimate(llm: LlmOptions, plan: "Plan", model: "ChatModel | None", cache: Path | None) -> None:
+    """Say what remote embedders and the language model would be asked, and ask nothing."""
+    from faircut.experiment.asking import check_language_model
     from faircut.experiment.inputs import load_inputs
+    from faircut.experiment.rehearsal import rehearse
 
     check_language_model(plan.chunkers, is_named=model is not None)
-    documents = load_inputs(plan, lambda _what, _done, _total: None).documents.values()
-    requests = first_requests([(row.embedder, row.chunker) for row in plan.rows], documents)
-    if model is None:
-        typer.echo("no chunker asks a language model")
-    else:
-        llm.show_estimate(model, requests)
+    with progress_display() as advance:
+        inputs = load_inputs(plan, advance)
+        embedding, requests = rehearse(plan, inputs, llm.price_table(), cache=cache, advance=advance)
+    llm.show_estimate(model, requests, embedding)
+
+
+def _tell_paid(purse: "Purse") -> None:
+    """Say what was paid for now; nothing where nothing was."""
+    from faircut.llm import dollars
+
+    spent = purse.spent
+    if spent.requests:
+        complain(f"paid now: {spent.requests:,} requests, {spent.tokens:,} tokens, {dollars(spent.money)}.")
 
 
 def _safe_name(name: str) -> str:
@@ -165,20 +229,26 @@ def _write_page(folder: Path, *, told: bool) -> None:
     Raises:
         StoreError: the page could not be made or written; says that the run is safe.
     """
-    from jinja2 import TemplateError
-
-    from faircut.errors import FaircutError, StoreError
-    from faircut.report.pages import write_report
+    from faircut.errors import StoreError
 
     try:
+        from faircut.report.pages import write_report
+
         page = write_report([folder], folder / "report.html")
-    except (FaircutError, TemplateError, OSError) as error:
+    except Exception as error:  # the run is worth more than its page, whatever is wrong with that
         raise StoreError(
-            f"the run is done and safe in {folder}, but its page could not be made ({error}); "
+            f"the run is done and safe in {folder}, but its page could not be made ({_said(error)}); "
             f"`faircut report {shlex.quote(str(folder))}` makes only the page."
         ) from error
     if told and sys.stdout is not None:
         typer.echo(f"Report: {printable(str(page))}")
+
+
+def _said(error: Exception) -> str:
+    """Our own errors and the system's say what is wrong; of others, the kind and the place do."""
+    from faircut.errors import FaircutError
+
+    return str(error) if isinstance(error, (FaircutError, OSError)) else describe(error)
 
 
 def _show(leaderboard: dict[str, Any], folder: Path, *, as_json: bool, markdown: bool) -> None:

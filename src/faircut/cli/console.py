@@ -2,11 +2,12 @@
 
 import glob
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,10 +17,15 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
+    from faircut.documents import Unread
+
 __all__ = [
-    "Advance", "check_outside", "complain", "complain_lines", "job_display", "output_console", "path_from",
-    "progress_display",
+    "SOME_FAILED", "Advance", "SkipUnreadable", "check_outside", "complain", "complain_lines", "job_display",
+    "output_console", "path_from", "progress_display", "suggesting_to_skip", "tell_unread",
 ]  # fmt: skip
+
+SOME_FAILED = 3
+"""The exit code when documents failed and the rest is done."""
 
 Advance = Callable[[str, int, int], None]
 """Called with (what is being done, how much is done, how much there is)."""
@@ -52,6 +58,44 @@ def output_console() -> "Console":
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     console = Console()
     return console if console.is_terminal else Console(width=140)
+
+
+SkipUnreadable = Annotated[
+    bool | None,
+    typer.Option(
+        "--skip-unreadable/--stop-at-unreadable",
+        help="Leave out documents that cannot be read, name them, and end with exit code 3 [stop].",
+    ),
+]
+"""An option of commands that read all documents at once."""
+
+
+@contextmanager
+def suggesting_to_skip(source: str) -> Iterator[None]:
+    """Say beside an error about documents inside of a folder or corpus that they can be left out."""
+    from faircut.errors import CorpusError, DocumentError
+
+    try:
+        yield
+    except DocumentError as error:
+        inside = re.match(rf"{re.escape(source.rstrip(os.sep))}({re.escape(os.sep)}|:\d+: )", str(error))
+        if inside or isinstance(error, CorpusError):
+            error.add_note("--skip-unreadable leaves out what cannot be read, names it, and ends with exit code 3.")
+        raise
+
+
+def tell_unread(unread: "Sequence[Unread]") -> None:
+    """Name the documents that could not be read on stderr, where there are any, and end with the exit code for it.
+
+    Raises:
+        Exit: with ``SOME_FAILED``.
+    """
+    if not unread:
+        return
+    lines = (printable(f"  {one.id}: {one.reason}") for one in unread)
+    documents = "1 document" if len(unread) == 1 else f"{len(unread):,} documents"
+    complain_lines("\n".join([f"{documents} could not be read, the rest is done:", *lines]))
+    raise typer.Exit(SOME_FAILED)
 
 
 def path_from(text: str) -> Path:

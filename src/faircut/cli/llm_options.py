@@ -6,7 +6,7 @@ Nothing is opened here; ``LlmOptions.build`` makes the model, and no key is read
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -16,7 +16,8 @@ import typer
 from faircut.cli.console import path_from
 
 if TYPE_CHECKING:
-    from faircut.llm import ChatModel, Price, Request
+    from faircut.experiment.rehearsal import EmbeddingEstimate
+    from faircut.llm import ChatModel, Price, PriceTable, Purse, Request
     from faircut.text.contract import TokenCounter
 
 __all__ = ["LlmOptions", "with_llm_options"]
@@ -35,13 +36,15 @@ class LlmOptions:
         str | None,
         typer.Option(metavar="NAME", help="The environment variable with the API key [OPENAI_API_KEY]."),
     ] = None
-    budget: Annotated[float | None, typer.Option(help="Stop before more than this is spent, in USD.")] = None
+    budget: Annotated[
+        float | None, typer.Option(help="Stop before more than this is spent, in USD; on remote embedders too.")
+    ] = None
     max_requests: Annotated[int | None, typer.Option(help="Stop before more requests than this are paid for.")] = None
     max_tokens_spent: Annotated[int | None, typer.Option(help="Stop before more tokens than this are used.")] = None
     price_in: Annotated[float | None, typer.Option(help="USD for a million prompt tokens.")] = None
     price_out: Annotated[float | None, typer.Option(help="USD for a million completion tokens.")] = None
     prices: Annotated[
-        Path | None, typer.Option(parser=path_from, metavar="FILE", help="Your own table of prices (TOML).")
+        Path | None, typer.Option(parser=path_from, metavar="FILE", help="Your own prices (TOML), of embedders too.")
     ] = None
     concurrency: Annotated[int, typer.Option(help="Requests under way at a time.")] = 4
     timeout: Annotated[float, typer.Option(help="Seconds for one answer in all.")] = 300.0
@@ -54,15 +57,35 @@ class LlmOptions:
         typer.Option(parser=path_from, metavar="FILE", help="The file of paid answers [in the user's cache]."),
     ] = None
 
-    def build(self) -> "ChatModel":
-        """The model.
+    def purse(self) -> "Purse":
+        """The budget, for all that is paid for: the model, and remote embedders.
+
+        Raises:
+            LlmError: a value is out of range.
+        """
+        from faircut.llm import Budget, Purse
+
+        return Purse(Budget(self.budget, self.max_requests, self.max_tokens_spent))
+
+    def price_table(self) -> "PriceTable":
+        """The user's prices, then those that come with faircut.
+
+        Raises:
+            LlmError: the file of prices is none.
+        """
+        from faircut.llm import load_prices
+
+        return load_prices(self.prices)
+
+    def build(self, purse: "Purse | None" = None) -> "ChatModel":
+        """The model; with a purse, what others spend of it counts as well.
 
         Raises:
             typer.BadParameter: no URL or no model was named.
             LlmError: a value is out of range.
         """
         from faircut.embedding.weights import cache_directory
-        from faircut.llm import Budget, ChatModel, Endpoint, Timeouts
+        from faircut.llm import ChatModel, Endpoint, Timeouts
 
         if not self.url or not self.model:
             raise typer.BadParameter("a language model is needed: name a server with --llm URL and a --model NAME.")
@@ -73,26 +96,40 @@ class LlmOptions:
             endpoint,
             cache=self.answers or own,
             cache_owned=self.answers is None or self.answers.absolute() == own.absolute(),
-            budget=Budget(self.budget, self.max_requests, self.max_tokens_spent),
+            budget=purse or self.purse(),
             price=self._price(),
             counter=_counter(),
         )
 
-    def show_estimate(self, model: "ChatModel", requests: "list[Request]") -> None:
-        """Print what requests would take; the answer to ``--dry-run``."""
+    def show_estimate(
+        self,
+        model: "ChatModel | None",
+        requests: "Sequence[Request]",
+        embedding: "Sequence[EmbeddingEstimate]" = (),
+    ) -> None:
+        """Print what requests and remote embedders would take; the answer to ``--dry-run``."""
+        from faircut.llm import dollars
         from faircut.report.safe import printable
 
-        for line in model.estimate(requests).lines():
+        asked = model.estimate(requests) if model else None
+        lines = [line for one in embedding for line in one.lines()]
+        lines += asked.lines() if asked else ["no chunker asks a language model"]
+        lines += [] if embedding or asked else ["no embedder is remote: nothing is to be paid for"]
+        if embedding and asked:
+            money = [asked.cost, *(one.money for one in embedding)]
+            known = [amount for amount in money if amount is not None]
+            lines.append(f"cost together: at most about {dollars(sum(known) if len(known) == len(money) else None)}")
+        for line in lines:
             typer.echo(printable(line))
 
     def _price(self) -> "Price | None":
-        from faircut.llm import Price, load_prices
+        from faircut.llm import Price
 
         if (self.price_in is None) != (self.price_out is None):
             raise typer.BadParameter("a price has two sides: give both --price-in and --price-out.")
         if self.price_in is not None and self.price_out is not None:
             return Price(self.price_in, self.price_out)
-        return load_prices(self.prices).find(self.model or "") if self.prices else None
+        return self.price_table().find(self.model or "") if self.prices else None
 
 
 def with_llm_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -129,7 +166,8 @@ def with_llm_options(command: Callable[..., None]) -> Callable[..., None]:
 def _named(name: str, hints: dict[str, Any]) -> Any:
     """The annotation with the option's name spelled out: the parameter itself has a prefix."""
     kind, option = hints[name].__origin__, hints[name].__metadata__[0]
-    if not option.param_decls:
+    # The first name of an option lies in its default until typer takes it from there.
+    if not option.param_decls and not isinstance(option.default, str):
         option.param_decls = (f"--{name.replace('_', '-')}",)
     return Annotated[kind, option]
 

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 from typer.core import TyperGroup
 
-from faircut.cli.console import check_outside, complain, path_from, progress_display
+from faircut.cli.console import (
+    SkipUnreadable,
+    check_outside,
+    complain,
+    path_from,
+    progress_display,
+    suggesting_to_skip,
+    tell_unread,
+)
 from faircut.cli.llm_options import LlmOptions, with_llm_options
 from faircut.cli.questions_files import check, convert, show_report
 from faircut.cli.questions_review import review
@@ -20,7 +28,7 @@ from faircut.report.safe import printable
 
 if TYPE_CHECKING:
     from faircut.embedding.contract import Embedder
-    from faircut.llm import ChatModel
+    from faircut.llm import ChatModel, Purse
     from faircut.questions.generate import Generated, Settings
     from faircut.questions.made import MadeQuestion
     from faircut.records import Document
@@ -83,9 +91,10 @@ def make(
         typer.Option("--judge-embedder", metavar="SPEC", help="Finds other places; one not under test [by words]."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of what is drawn.")] = 0,
+    skip_unreadable: SkipUnreadable = None,
 ) -> None:
     """Make questions with a language model; without --llm, a smoke test of blanked words and headings."""
-    from faircut.documents import read_documents
+    from faircut.documents import Unread, read_documents
     from faircut.questions.generate import Settings
 
     if several not in ("list", "drop"):
@@ -95,23 +104,28 @@ def make(
         max_overlap=max_overlap, several=cast('Literal["list", "drop"]', several),
     )  # fmt: skip
     check_outside(out, corpus, "--out")
-    model = llm.build() if llm.url or llm.model else None
-    documents = read_documents(corpus)
+    purse = llm.purse()
+    model = llm.build(purse) if llm.url or llm.model else None
+    unread: list[Unread] = []
+    with suggesting_to_skip(corpus):
+        documents = read_documents(corpus, on_unread=unread.append if skip_unreadable else None)
     if model is None:
         _smoke_test(documents, settings, out, dry_run=llm.dry_run)
-        return
-    with model:
-        if llm.dry_run:
-            _dry_run(llm, model, documents, settings)
-        else:
-            _check_unreviewed(out)
-            _make(model, documents, settings, out, _embedder(judge_embedder))
+    else:
+        with model:
+            if llm.dry_run:
+                _dry_run(llm, model, documents, settings)
+            else:
+                _check_unreviewed(out)
+                _make(model, documents, settings, out, _embedder(judge_embedder, purse, llm))
+    tell_unread(unread)
 
 
-def _embedder(spec: str | None) -> "Embedder | None":
+def _embedder(spec: str | None, purse: "Purse", llm: LlmOptions) -> "Embedder | None":
     from faircut.embedding import EMBEDDERS
+    from faircut.experiment.paying import kept_embedder
 
-    return EMBEDDERS.build(spec) if spec else None
+    return kept_embedder(EMBEDDERS.build(spec), purse, llm.price_table()) if spec else None
 
 
 def _check_unreviewed(out: Path) -> None:
@@ -166,17 +180,18 @@ def _make(
 
 
 def _told(found: "Generated", settings: "Settings", model: "ChatModel") -> list[str]:
+    from faircut.llm import dollars
     from faircut.questions.generate import REASONS
 
     refused = ", ".join(f"{reason} {found.refused[reason]:,}" for reason in REASONS)
     spent = model.spent
-    money = "" if spent.money is None else f", {spent.money:,.4f} USD"
+    begun = f"; begun, and gone on with at the next run: {found.begun:,}" if found.begun else ""
     return [
-        f"windows asked about: {found.windows:,}; refused: {refused}",
+        f"windows asked about: {found.windows:,}; refused: {refused}{begun}",
         f"kept: {len(found.made):,} of {settings.count:,}, {found.reworded:,} of them reworded, "
         f"{found.with_alternatives:,} with alternatives",
         f"paid now: {spent.requests:,} requests, {spent.prompt_tokens:,} prompt and {spent.completion_tokens:,} "
-        f"completion tokens{money}",
+        f"completion tokens, {dollars(spent.money)}",
     ]
 
 

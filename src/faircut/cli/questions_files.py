@@ -104,7 +104,9 @@ def convert(
     for line in reading.problems.lines:
         complain(line)
     left = dict(reading.left_out)
-    for reason, count in write_foreign(out, target, reading.questions, reading.documents).items():
+    for reason, count in write_foreign(
+        out, target, reading.questions, reading.documents, labels=reading.labels
+    ).items():
         left[reason] = left.get(reason, 0) + count
     _told(reading, target, out, left)
     if reading.own_documents and target.name != "beir":

@@ -1,13 +1,26 @@
 """``faircut view``: a page that shows where chunkers cut documents, side by side, without questions."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from faircut.cli.console import Advance, check_outside, path_from, progress_display
+from faircut.cli.console import (
+    Advance,
+    SkipUnreadable,
+    check_outside,
+    path_from,
+    progress_display,
+    suggesting_to_skip,
+    tell_unread,
+)
 from faircut.report.safe import printable
+
+if TYPE_CHECKING:
+    from faircut.records import Document
+    from faircut.report.payload import Lane
 
 __all__ = ["view"]
 
@@ -24,10 +37,12 @@ def view(
     embedder: Annotated[
         str, typer.Option("--embedder", "-e", help="Whose tokens are counted, and whose vectors are used where needed.")
     ] = "minilm",
+    skip_unreadable: SkipUnreadable = None,
 ) -> None:
     """Show where chunkers cut documents, as one page with a lane for each."""
     from faircut.chunkers import build
     from faircut.cli.report import check_page
+    from faircut.documents import Unread, read_documents
     from faircut.embedding import EMBEDDERS
     from faircut.files import write_atomically
     from faircut.report.pages import render_view
@@ -36,29 +51,36 @@ def view(
     check_outside(out, path, "--out")
     specs = list(dict.fromkeys(chunker or ["auto"]))
     cutters, model = [build(spec) for spec in specs], EMBEDDERS.build(embedder)
+    unread: list[Unread] = []
     with progress_display() as advance:
-        documents, lanes = _cut(path, cutters, model, advance)
+        told = partial(_advance_reading, advance)
+        with suggesting_to_skip(path):
+            documents = list(read_documents(path, told, on_unread=unread.append if skip_unreadable else None).values())
+        lanes = _cut(documents, cutters, model, advance)
     page = render_view(documents, lanes, specs)
     write_atomically(out, lambda file: file.write(page.encode("utf-8", "replace")))
     typer.echo(f"View: {printable(str(out))}")
+    tell_unread(unread)
 
 
-def _cut(path: str, cutters: Sequence[Any], model: Any, advance: Advance) -> tuple[list[Any], list[list[Any]]]:
+def _advance_reading(advance: Advance, count: int) -> None:
+    advance("documents read", count, count)
+
+
+def _cut(documents: "Sequence[Document]", cutters: Sequence[Any], model: Any, advance: Advance) -> "list[list[Lane]]":
     from faircut.chunkers.contract import Models
-    from faircut.documents import read_corpus
     from faircut.embedding.cache import CachedEmbedder, default_cache
     from faircut.report.payload import chunk_lane
 
     models = Models.of(CachedEmbedder(model, default_cache()))
-    documents, lanes = [], []
-    for count, document in enumerate(read_corpus(path), 1):
+    lanes = []
+    for count, document in enumerate(documents, 1):
         own = []
         for cutter in cutters:
             chunks = cutter.chunk(document, models)
             tokens = models.tokenizer.count_many([chunk.embedded_text for chunk in chunks])
             curve = cutter.curve(document, models) if hasattr(cutter, "curve") else None
             own.append(chunk_lane(chunks, tokens, document, curve))
-        documents.append(document)
         lanes.append(own)
-        advance("documents cut", count, count)
-    return documents, lanes
+        advance("documents cut", count, len(documents))
+    return lanes

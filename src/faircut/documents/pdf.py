@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from faircut.documents.building import DocumentBuilder
 from faircut.documents.contract import Reader
 from faircut.documents.pdf_aligned import aligned_tables
-from faircut.documents.pdf_blocks import Region, add_blocks, parts_of
+from faircut.documents.pdf_blocks import Part, Region, add_blocks, parts_of
 from faircut.documents.pdf_furniture import Furniture, Margin, find_furniture, margin_lines
 from faircut.documents.pdf_headings import Entry, find_headings, outline, outlined_lines
 from faircut.documents.pdf_layout import fragments, join_row, regions
@@ -56,7 +56,11 @@ def _read(path: Path, document_id: str) -> Document:
         raise DocumentError(_no_text(path, layout))
     kept, furniture = _without_furniture(layout, entries)
     layout.regions, layout.margins = [], []
-    builder, title = _built(kept, entries)
+    parts, vocabulary = _parts(kept, entries)
+    kept.clear()  # the parts hold the lines, and let them go one by one
+    title = _first_heading(parts, vocabulary)
+    builder = DocumentBuilder()
+    add_blocks(builder, parts, vocabulary)
     if builder.is_empty:
         raise DocumentError(_no_text(path, layout))
     _warn(path, layout, furniture)
@@ -75,6 +79,7 @@ def _read(path: Path, document_id: str) -> Document:
 def _layout(path: Path, document: "PdfDocument") -> _Layout:
     layout = _Layout()
     recognise = ocr_available()
+    numbers: dict[float, float] = {}
     for page in pages(path, document, layout.replaced):
         layout.pages += 1
         has_text = any(any(map(str.isalnum, run.text)) for run in page.runs)
@@ -85,6 +90,7 @@ def _layout(path: Path, document: "PdfDocument") -> _Layout:
         lines = []
         before = _last_table(layout.regions)
         for region in _page_regions(page, before):
+            region = _sharing(region, numbers)
             layout.regions.append(region)
             lines += [a for a in region.elements if isinstance(a, Line)]
         layout.margins += margin_lines(page.number, page.height, lines)
@@ -114,6 +120,26 @@ def _page_regions(page: Page, before: Table | None = None) -> Iterator[Region]:
     for turn in (90, 180, 270):
         if group := [a for a in rest if a.turn == turn]:
             yield Region(page.number, tuple(_sideways(group, turn)), aside=True)
+
+
+_SHARED = 100_000  # different numbers that are known; a document that was set by a program has a few thousand
+
+
+def _sharing(region: Region, numbers: dict[float, float]) -> Region:
+    """The same region whose lines hold the same objects for equal numbers: margins and sizes repeat on every page."""
+
+    def one(number: float) -> float:
+        return numbers.setdefault(number, number) if len(numbers) < _SHARED else numbers.get(number, number)
+
+    return replace(
+        region,
+        elements=tuple(
+            replace(a, left=one(a.left), top=one(a.top), right=one(a.right), bottom=one(a.bottom), size=one(a.size))
+            if isinstance(a, Line)
+            else a
+            for a in region.elements
+        ),
+    )
 
 
 def _slim(element: Line | Table) -> Line | Table:
@@ -149,18 +175,19 @@ def _without_furniture(layout: _Layout, entries: Sequence[Entry]) -> tuple[list[
     return [r for r in kept if r.elements], furniture
 
 
-def _built(kept: Sequence[Region], entries: Sequence[Entry]) -> tuple[DocumentBuilder, str]:
+def _parts(kept: Sequence[Region], entries: Sequence[Entry]) -> tuple[list[Part], Vocabulary]:
     lines = [e for r in kept for e in r.elements if isinstance(e, Line)]
     vocabulary = Vocabulary()
     for line in lines:
         vocabulary.learn(line.text)
     code = _has_code(lines)
     headings = find_headings(list(_text_pages(kept, code)), entries)
-    parts = parts_of(kept, headings, code)
-    builder = DocumentBuilder()
-    add_blocks(builder, parts, vocabulary)
+    return parts_of(kept, headings, code), vocabulary
+
+
+def _first_heading(parts: Sequence[Part], vocabulary: Vocabulary) -> str:
     first = next((p for p in parts if p.kind == "heading" and p.page <= 2), None)
-    return builder, vocabulary.join(a.text for a in first.lines) if first else ""
+    return vocabulary.join(a.text for a in first.lines) if first else ""
 
 
 def _text_pages(kept: Iterable[Region], code: bool) -> Iterator[tuple[int, list[Line]]]:

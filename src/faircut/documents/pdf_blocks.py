@@ -321,8 +321,11 @@ def _same_row(a: Sequence[str], b: Sequence[str]) -> bool:
 # ---------------------------------------------------------------- into the builder
 
 
-def add_blocks(builder: DocumentBuilder, parts: Sequence[Part], vocabulary: Vocabulary) -> None:
-    """All parts, items of one list together, with the page on which each begins."""
+def add_blocks(builder: DocumentBuilder, parts: list[Part], vocabulary: Vocabulary) -> None:
+    """All parts, items of one list together, with the page on which each begins.
+
+    What is added is taken out of ``parts``, so that lines and text of a long document are not held both.
+    """
     n = 0
     while n < len(parts):
         part = parts[n]
@@ -341,7 +344,12 @@ def add_blocks(builder: DocumentBuilder, parts: Sequence[Part], vocabulary: Voca
         else:
             kind: BlockKind = "quote" if part.kind == "quote" else "other" if part.kind == "aside" else "paragraph"
             builder.add(kind, vocabulary.join(a.text for a in part.lines))
+        parts[n:end] = [_ADDED] * (end - n)
         n = end
+    parts.clear()
+
+
+_ADDED = Part("added", 0)
 
 
 def _heading_lines(part: Part) -> list[str]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from faircut.chunkers.contract import Models, Tally
 from faircut.records import Block, BlockKind, Chunk, Document, Span
 from faircut.specs import Size
+from faircut.text.percent import percent
 from faircut.text.sentences import sentence_spans
 from faircut.text.units import CharacterCounter, WordCounter
 

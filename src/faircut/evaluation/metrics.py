@@ -167,7 +167,7 @@ def score(
     """
     _check(questions, rankings, measures)
     cases = [_Case.of(q, rankings.get(q.id, ())) for q in questions]
-    cuts = dict.fromkeys(m.cut for m in measures if m.name in _COUNTED)
+    cuts = dict.fromkeys(m.cut for m in measures)  # also of measures that count no characters: what they cost
     totals = {cut: _totals(cut, cases, token_index) for cut in cuts}
     inputs = _Inputs(cases, totals, evidence_texts or {}, cosines or {})
     values = _checked(np.stack([inputs.column(m) for m in measures], axis=1), questions, measures)

@@ -125,8 +125,13 @@ def _said(request: Request, error: FaircutError) -> Response:
     return _answer(request, 422, str(error), {})
 
 
-def _busy(request: Request, error: BusyError) -> Response:  # noqa: ARG001  # the signature of handlers
-    return _answer(request, 503, "too much is waiting to be done already; try again in a moment.", {"retry-after": "2"})
+_LATER = {"retry-after": "2"}
+
+
+def _busy(request: Request, error: BusyError) -> Response:
+    if error.is_own:
+        return _answer(request, 429, "you asked for much that is not done yet; try again in a moment.", _LATER)
+    return _answer(request, 503, "too much is waiting to be done already; try again in a moment.", _LATER)
 
 
 def _unexpected(request: Request, error: Exception) -> Response:

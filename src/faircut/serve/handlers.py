@@ -19,6 +19,7 @@ from faircut.documents.sources import Source
 from faircut.errors import FaircutError
 from faircut.report.payload import plain
 from faircut.serve.allowed import served_chunker, served_search, served_specs
+from faircut.serve.amounts import check_amount
 from faircut.serve.bodies import check_keys, json_object, size_words
 from faircut.serve.forms import offered
 from faircut.serve.guard import REPORT_POLICY
@@ -142,6 +143,7 @@ class Explorer:
             specs = served_specs(asked.get("chunkers"), self.limits)
         except FaircutError as error:
             raise HTTPException(400, str(error)) from error
+        check_amount(held.characters, len(specs), self.limits)
         return self._stream({"do": "cut", "chunkers": specs}, held, session)
 
     async def ask(self, request: Request) -> Response:
@@ -156,6 +158,7 @@ class Explorer:
             search = served_search(asked.get("search", "dense"))
         except FaircutError as error:
             raise HTTPException(400, str(error)) from error
+        check_amount(held.characters, len(specs), self.limits)
         question, budget = self._question(asked)
         work = {"do": "ask", "chunkers": specs, "search": str(search), "question": question, "budget": budget}
         return self._stream(work, held, session)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from faircut.errors import FaircutError
 from faircut.serve.app import Settings, application
+from faircut.serve.limits import Limits
 
 if TYPE_CHECKING:
     import asyncio
@@ -16,9 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["address_of", "bound", "server_of"]
 
-_CONNECTIONS = 200
-_HEAD_SECONDS = 20.0  # until a new connection has sent the head of its first request
-_LAST_SECONDS = 2  # for answers that are under way when it is stopped
+_LAST_SECONDS = 2  # for answers that are under way when it is stopped, or when a connection is closed
 
 
 def bound(settings: Settings) -> tuple[socket.socket, Settings]:
@@ -61,14 +60,14 @@ def server_of(settings: Settings, started: Callable[[], None] | None = None) -> 
 
     config = uvicorn.Config(
         application(settings),
-        http=_patient(),
+        http=_patient(settings.limits),
         ws="none",
         lifespan="on",
         log_level="critical",
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=_CONNECTIONS,
+        limit_concurrency=settings.limits.connections,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=_LAST_SECONDS,
     )
@@ -84,17 +83,61 @@ def server_of(settings: Settings, started: Callable[[], None] | None = None) -> 
     return server
 
 
-def _patient() -> "type[asyncio.Protocol]":
-    """HTTP over h11, where a connection that asks nothing is closed: the server has a bounded number of them."""
+_TOO_MANY = (
+    b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 2\r\nconnection: close\r\ncontent-length: 0\r\n"
+    b"x-content-type-options: nosniff\r\n\r\n"
+)
+
+
+def _patient(limits: Limits) -> "type[asyncio.Protocol]":
+    """HTTP over h11, where connections that ask nothing are closed: after a while, and when others need the room.
+
+    The first one to go is the one that asked nothing for the longest time. Where all of one address are being answered
+    a further one from there is refused.
+    """
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class Patient(H11Protocol):
+        silent_since = 0.0
+
+        @property
+        def is_silent(self) -> bool:
+            """Whether nothing is being asked or answered."""
+            return not self.transport.is_closing() and (not self.cycle or self.cycle.response_complete)
+
         def connection_made(self, transport: "asyncio.Transport") -> None:  # type: ignore[override]
             super().connection_made(transport)
-            self.loop.call_later(_HEAD_SECONDS, self._close_if_silent)
+            self._fall_silent()
+            every = [other for other in self.connections if isinstance(other, Patient) and other is not self]
+            here = [other for other in every if other.client and self.client and other.client[0] == self.client[0]]
+            if len(here) >= limits.connections_each and not _close_one(here):
+                transport.write(_TOO_MANY)
+                transport.close()
+            elif len(every) >= limits.connections - 1:  # with this one the limit, from which on nobody is answered
+                _close_one(every)
 
-        def _close_if_silent(self) -> None:
-            if not self.cycle and not self.transport.is_closing():
-                self.transport.close()
+        def on_response_complete(self) -> None:
+            self._fall_silent()
+            super().on_response_complete()
+
+        def _fall_silent(self) -> None:
+            """Also behind an answer: the beginning of a next request would else hold the connection for ever."""
+            now = self.silent_since = self.loop.time()
+            self.loop.call_later(limits.silent_seconds, self._close_if_silent, now)
+
+        def _close_if_silent(self, since: float) -> None:
+            if self.is_silent and self.silent_since == since:
+                self.end()
+
+        def end(self) -> None:
+            """Close it when the last answer is sent, and at any rate soon."""
+            self.transport.close()
+            self.loop.call_later(_LAST_SECONDS, self.transport.abort)
+
+    def _close_one(connections: list[Patient]) -> bool:
+        silent = [one for one in connections if one.is_silent]
+        if silent:
+            min(silent, key=lambda one: one.silent_since).end()
+        return bool(silent)
 
     return Patient

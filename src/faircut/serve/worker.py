@@ -199,6 +199,7 @@ def _document(asked: dict[str, Any], payload: bytes, state: _State) -> Document:
 def _cut(digest: str, spec: str, document: Document, state: _State) -> _Cut:
     """The cut of one chunker, made now or before."""
     from faircut.serve.allowed import served_chunker
+    from faircut.serve.amounts import least_chunks
 
     chunker: Any = served_chunker(spec)
     key = digest, str(chunker)
@@ -206,9 +207,9 @@ def _cut(digest: str, spec: str, document: Document, state: _State) -> _Cut:
         state.doing = f"embedding sentences for {chunker}"
         state.tell(0, 0)
         models = _models(state)
+        _check_number(least_chunks(chunker, document.text), state.limits, "at least ")
         chunks = chunker.chunk(document, models)
-        if len(chunks) > state.limits.chunks:
-            raise SpecError(f"{len(chunks):,} chunks are more than the {state.limits.chunks:,} that are shown here.")
+        _check_number(len(chunks), state.limits)
         tokens = models.tokenizer.count_many([chunk.embedded_text for chunk in chunks])
         curve = chunker.curve(document, models) if hasattr(chunker, "curve") and chunks else None
         state.cuts[key] = _Cut(str(chunker), chunks, tokens, curve)
@@ -216,6 +217,11 @@ def _cut(digest: str, spec: str, document: Document, state: _State) -> _Cut:
     while len(state.cuts) > _CUTS_KEPT:
         state.cuts.popitem(last=False)
     return state.cuts[key]
+
+
+def _check_number(chunks: int, limits: Limits, words: str = "") -> None:
+    if chunks > limits.chunks:
+        raise SpecError(f"{words}{chunks:,} chunks are more than the {limits.chunks:,} that are shown here.")
 
 
 def _models(state: _State) -> Any:

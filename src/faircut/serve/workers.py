@@ -27,7 +27,11 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class BusyError(Exception):
-    """Too many requests wait already."""
+    """Too many requests wait already; ``is_own`` when they are all of the user who asks."""
+
+    def __init__(self, *, is_own: bool) -> None:
+        super().__init__("too many requests wait already.")
+        self.is_own = is_own
 
 
 @dataclass(eq=False)
@@ -105,8 +109,10 @@ class Workers:
         Raises:
             BusyError: too many requests wait, of all users or of this one.
         """
-        if self._waiting >= self._limits.waiting or turn.waiting >= self._limits.waiting_each:
-            raise BusyError
+        if turn.waiting >= self._limits.waiting_each:
+            raise BusyError(is_own=True)
+        if self._waiting >= self._limits.waiting:
+            raise BusyError(is_own=False)
 
     def warm(self) -> None:
         """Start one process and let it load the model, so that the first user need not wait for it."""
