@@ -14,6 +14,7 @@ from faircut.chunkers import CHUNKERS
 from faircut.chunkers.contract import Models, Tally
 from faircut.documents import read_corpus
 from faircut.embedding import EMBEDDERS
+from faircut.experiment.asking import MeteredModel
 from faircut.llm import ChatModel, Endpoint, Timeouts
 from small_model import NAME, missing, serving
 
@@ -40,8 +41,9 @@ def rows(endpoint, answers):
     for document in sorted(read_corpus(str(CORPUS)), key=lambda d: len(d.text)):
         tally = Tally()
         with ChatModel(endpoint, cache=answers) as model:
-            chunks = chunker.chunk(document, Models(minilm.tokenizer, minilm.overhead("passage"), None, model, tally))
-            taken = model.spent
+            metered = MeteredModel(model)  # counts what an earlier run paid for as well
+            chunks = chunker.chunk(document, Models(minilm.tokenizer, minilm.overhead("passage"), None, metered, tally))
+            taken = metered.account
         written = sum(chunk.text != document.text[chunk.spans[0].start : chunk.spans[-1].end] for chunk in chunks)
         numbers = (
             *not_blank(document.text, chunks), tally.asked, tally.statements, tally.unfaithful, tally.overlong,
