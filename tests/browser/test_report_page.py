@@ -242,6 +242,12 @@ def test_words_in_figures_are_whole_and_not_on_one_another_with_all_rows(visitin
         assert seen.page.evaluate(ON_ONE_ANOTHER) == []
 
 
+def test_at_1440_pixels_no_column_of_the_leaderboard_is_out_of_sight(visiting, report):
+    with visiting(report, width=1440, height=1000) as seen:
+        hidden = "(box) => box.scrollWidth - box.clientWidth"
+        assert seen.page.locator('[data-table="leaderboard"] .scroll').evaluate(hidden) <= 0
+
+
 def test_a_question_says_in_a_sentence_who_hit_it_and_folds_what_is_long(visiting, report, small_run):
     with visiting(report + "#/question/q3") as seen:
         page = seen.page

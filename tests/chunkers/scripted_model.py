@@ -66,7 +66,7 @@ class WildModel(ScriptedModel):
         if kind == 1:
             return self.failed("invalid")
         if kind == 2:
-            return self.failed("timeout")
+            return self.failed("refused")
         if request.schema is None:
             return self.said("\x1b[31m\u202e  \n\ud800" if kind == 3 else "word " * 400)
         lines = LINE.findall(prompt)

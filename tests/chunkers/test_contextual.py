@@ -74,7 +74,7 @@ def test_the_model_sees_the_title_the_headings_and_a_bounded_part_of_the_text_ar
 def test_where_the_model_fails_the_chunk_goes_without_and_is_counted():
     class FailsOnce(ScriptedModel):
         def answer(self, request):
-            return self.failed("timeout") if len(self.asked) and request is self.asked[1] else super().answer(request)
+            return self.failed("unusable") if len(self.asked) and request is self.asked[1] else super().answer(request)
 
     tally = Tally()
     chunks = cut("contextual(recursive(max=100t))", FailsOnce(), tally=tally)
@@ -121,3 +121,11 @@ def test_without_a_language_model_the_error_names_the_flags():
 def test_parameters_out_of_range_are_refused_when_built(wrong):
     with pytest.raises(SpecError):
         build(wrong)
+
+
+@pytest.mark.parametrize("said", ["{}", "...", " 12 (3) ", "[]"])
+def test_an_answer_without_a_letter_is_no_context_and_is_counted(said):
+    tally = Tally()
+    chunks = cut("contextual(recursive(max=100t))", Says(said), tally=tally)
+    assert {chunk.context for chunk in chunks} == {""}
+    assert tally.fallbacks == tally.asked == len(chunks)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -71,7 +72,7 @@ def test_questions_are_made_told_about_and_repeated_without_paying(server, model
         "position of evidence",
         "words shared",
         "power: ",
-        "quote not found 0",
+        "refused: no question ",
         "kept: 4 of 4",
     ):
         assert said in done.stdout
@@ -97,9 +98,15 @@ def test_a_dry_run_says_tokens_and_cost_and_asks_nothing(server, model, small, t
         "15 in all",
         "prompts: about ",
         "cost: at most about ",
-        "one request about the window and two that judge",
+        "if every window works: about 15 requests, one request about the window and two that judge",
+        "in all at most 160 requests, at most about $",
     ):
         assert said in done.stdout
+    assert "below the most" not in done.stdout
+    limits = ["--max-requests", 20]
+    unpriced = faircut("questions", small / "corpus", *model, *limits, "-n", 5, "--out", tmp_path / "q", "--dry-run")
+    assert "cost: unknown (give --price-in and --price-out)\n" in unpriced.stdout
+    assert "at most 160 requests.\n--max-requests 20 is below the most: the budget may end" in unpriced.stdout
     assert server.paths == []
     assert not (tmp_path / "q").exists()
 
@@ -138,6 +145,81 @@ def test_a_server_that_refuses_says_what_to_do(server, model, small, tmp_path):
     done = faircut("questions", small / "corpus", *model, "--out", tmp_path / "q.jsonl")
     assert done.returncode == 1
     assert "--api-key-env" in done.stderr
+    assert "paid now" not in done.stdout
+    assert "an answer of the model" not in done.stdout
+
+
+def test_fewer_questions_than_were_asked_for_are_kept_and_end_with_an_exit_code_of_their_own(
+    server, model, small, tmp_path
+):
+    out = tmp_path / "q.jsonl"
+    done = faircut("questions", small / "corpus", *model, "-n", 7, "--out", out)
+    assert done.returncode == 3, done.stderr
+    assert len(out.read_text().splitlines()) < 7
+    assert "of 7 questions: too many windows gave none" in done.stderr
+
+
+@pytest.fixture
+def spoilt(small, tmp_path):
+    """A corpus with one file that cannot be read, and questions of which one needs it."""
+    corpus = tmp_path / "spoilt"
+    shutil.copytree(small / "corpus", corpus)
+    (corpus / "bad.pdf").write_bytes(b"%PDF-1.4 nothing")
+    lines = (small / "questions.jsonl").read_text().splitlines()
+    gold = [{"document": "bad.pdf", "start": 0, "end": 3}]
+    lost = json.dumps({"id": "lost", "question": "What is in it?", "gold": gold})
+    path = tmp_path / "q.jsonl"
+    path.write_text("\n".join([lost, *lines]) + "\n")
+    return corpus, path
+
+
+@pytest.mark.parametrize(
+    ("command", "more", "said"),
+    [
+        ("check", [], "left out: 1 question with evidence in a document that could not be read"),
+        ("convert", ["--to", "csv", "--out", "t.csv"], "left out: 1 question with evidence in a document"),
+        ("review", [], "passed over 1 question with evidence in documents that could not be read"),
+    ],
+)
+def test_a_document_that_cannot_be_read_is_left_out_by_name(command, more, said, spoilt, tmp_path):
+    corpus, path = spoilt
+    arguments = ["questions", command, path, "--corpus", corpus, *more]
+    stopped = faircut(*arguments, cwd=tmp_path, input="q\n")
+    assert stopped.returncode == 1
+    assert "--skip-unreadable leaves out" in stopped.stderr
+    done = faircut(*arguments, "--skip-unreadable", cwd=tmp_path, input="q\n")
+    assert done.returncode == 3, done.stderr
+    assert said in done.stdout + done.stderr
+    assert "bad.pdf: " in done.stderr
+
+
+def test_what_a_review_decided_survives_a_table_and_other_formats_count_it(small, tmp_path):
+    records = [json.loads(line) for line in (small / "questions.jsonl").read_text().splitlines()]
+    records[0] |= {"review": "edited", "before_review": "Was?", "made_by": "model", "model": "=tiny", "style": "short"}
+    records[1] |= {"label": "smoke test"}
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    convert = ["questions", "convert", "--corpus", small / "corpus"]
+    assert faircut(*convert, "q.jsonl", "--to", "csv", "--out", "t.csv", cwd=tmp_path).returncode == 0
+    back = faircut(*convert, "t.csv", "--to", "native", "--out", "again.jsonl", cwd=tmp_path)
+    assert back.returncode == 0, back.stderr
+    again = [json.loads(line) for line in (tmp_path / "again.jsonl").read_text().splitlines()]
+    by_id = {record["id"]: record for record in again}
+    first, second = by_id[records[0]["id"]], by_id[records[1]["id"]]
+    kept = ("question", "review", "before_review", "made_by", "model", "style")
+    assert [first.get(key) for key in kept] == [records[0][key] for key in kept]
+    assert (second["label"], "review" in second) == ("smoke test", False)
+    foreign = faircut(*convert, "q.jsonl", "--to", "squad", "--out", "s.json", cwd=tmp_path)
+    assert "left out: 1 value of review: only the native form and tables have them" in foreign.stdout
+    pairs = faircut(*convert, "q.jsonl", "--to", "pairs", "--out", "p.json", cwd=tmp_path)
+    assert f"left out: {len(records)} ids of questions" in pairs.stdout
+
+
+def test_a_folder_in_the_place_of_questions_hints_at_the_conversion(small, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["faircut", "compare", str(small / "corpus"), str(tmp_path), "-c", "fixed(40w)"])
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.chdir(tmp_path)
+    assert run() == 1
+    assert "is a folder, not questions.jsonl; `faircut questions convert" in capsys.readouterr().err
 
 
 def test_without_a_model_it_is_a_smoke_test_and_every_reader_hears_so(small, tmp_path):
@@ -192,10 +274,11 @@ def test_a_review_takes_answers_from_stdin_and_goes_on_later(small, tmp_path):
     path = tmp_path / "q.jsonl"
     path.write_bytes((small / "questions.jsonl").read_bytes())
     command = ["questions", "review", path, "--corpus", small / "corpus"]
-    first = faircut(*command, input="x\na\ne\nBetter question?\ne\n\nd\n")
+    first = faircut(*command, input="x\na\ne\nv\nSame?\nBetter question?\ne\n\nd\n")
     assert first.returncode == 0, first.stderr
     assert "[[Boats longer than nine metres moor at the outer quay.]]" in first.stdout
     assert "1 accepted, 1 edited, 4 waiting, 1 dropped" in first.stdout
+    assert first.stdout.count("that is no question yet") == 2
     records = [json.loads(line) for line in path.read_text().splitlines()]
     assert [record.get("review") for record in records] == ["accepted", "edited", None, None, None, None]
     assert records[1]["question"] == "Better question?"
@@ -214,8 +297,8 @@ def test_squad_becomes_a_corpus_and_questions_that_can_be_compared(small, tmp_pa
     done = faircut("questions", "convert", "dev.json", "--to", "native", "--out", "q.jsonl", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "read as squad (found by a look" in done.stderr
-    assert "1 questions read as squad; native in q.jsonl" in done.stdout
-    assert "left out: 1 questions marked as impossible to answer" in done.stdout
+    assert "1 question read as squad; native in q.jsonl" in done.stdout
+    assert "left out: 1 question marked as impossible to answer" in done.stdout
     checked = faircut("questions", "check", "q.jsonl", "--corpus", "q.corpus.jsonl", cwd=tmp_path)
     assert checked.returncode == 0, checked.stderr
 
@@ -240,7 +323,7 @@ def test_a_conversion_with_problems_writes_nothing_unless_told_to_skip(small, tm
     assert not (tmp_path / "b.json").exists()
     done = faircut(*command, "--skip-bad", cwd=tmp_path)
     assert done.returncode == 0
-    assert "left out: 1 questions with a problem" in done.stdout
+    assert "left out: 1 question with a problem" in done.stdout
     assert json.loads((tmp_path / "b.json").read_text())["tests"][0]["snippets"][0]["file_path"] == "harbour.md"
 
 
@@ -291,7 +374,10 @@ def test_where_nothing_can_be_asked_nothing_is_written(server, model, small, tmp
     done = faircut("questions", small / "corpus", *model, "-n", 1, "--out", tmp_path / "q.jsonl")
     assert done.returncode == 1
     assert "nothing was written" in done.stderr
-    assert "no question 8" in done.stdout
+    assert "--window" in done.stderr
+    assert "refused: no question 8\n" in done.stdout
+    assert 'an answer of the model, for example: {"question": "", "quotes": []}\n' in done.stdout
+    assert "completion tokens, at an unknown price" in done.stdout
     assert not (tmp_path / "q.jsonl").exists()
 
 
@@ -304,7 +390,7 @@ def test_a_real_small_model_makes_questions_whose_evidence_is_in_the_text(real_s
     from faircut.questions.generate import Settings, generate
     from faircut.questions.places import Places
 
-    monkeypatch.setattr(made, "_WINDOWS_EACH", 3)
+    monkeypatch.setattr(made, "WINDOWS_EACH", 3)
     documents = {document.id: document for document in read_corpus(small / "corpus")}
     with ChatModel(Endpoint(real_server.url, real_server.model, concurrency=1), cache=tmp_path / "a.sqlite") as model:
         found = generate(model, documents, Settings(1, window=200), places=Places(documents))

@@ -8,7 +8,7 @@ import pytest
 
 from cpu_time import cpu_time
 from faircut.chunkers import build
-from faircut.chunkers.contract import Models
+from faircut.chunkers.contract import Models, Tally
 from faircut.documents.markdown import markdown_blocks
 from faircut.embedding.minilm import Minilm
 from faircut.evaluation.audit import Integrity, audit, total
@@ -198,3 +198,10 @@ def test_real_papers_are_audited(spec, models, shared_data):
     assert found.ok
     assert found.documents == 3
     assert (found.begin_inside_sentence > 0.5 * found.chunks) == (not spec.startswith("recursive"))
+
+
+def test_a_model_that_wrote_nothing_is_told_in_the_words(models):
+    idle = audit(DOCUMENT, cut((0, 93)), models, tally=Tally(asked=81, uncited=81), rewritten=True)
+    assert "the model wrote 0 statements for 81 sentences" in str(idle)
+    some = audit(DOCUMENT, cut((0, 93)), models, tally=Tally(asked=80, statements=70, uncited=20), rewritten=True)
+    assert "20 of 80 sentences in no statement (25.0 %), they stand" in str(some)

@@ -1,8 +1,11 @@
 """A comparison with chunkers that ask a language model: what it costs is told, and nothing is paid for twice."""
 
 import json
+import signal
+import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -10,11 +13,14 @@ from typer.testing import CliRunner
 
 from faircut.cli.app import app
 from faircut.errors import PlanError
+from faircut.experiment.asking import MeteredModel
+from faircut.experiment.leaderboard import _asked
 from faircut.experiment.plan import Plan, load_plan
 from faircut.experiment.run import run
+from faircut.llm.contract import Answer, ask
 
 sys.path += [str(Path(__file__).parent.parent / folder) for folder in ("llm", "chunkers")]
-from fault_server import prompt_of, serving, status
+from fault_server import hang, prompt_of, serving, status
 from scripted_model import ScriptedModel
 
 CHUNKERS = ("recursive(max=60t)", "llm(max=60t)", "propositions", "proposition_paragraph", "contextual(recursive)")
@@ -169,3 +175,78 @@ def test_the_audit_command_asks_the_model_and_counts_what_it_gave(server, small,
     found = json.loads(done.stdout)["propositions"]
     assert found["unfaithful"] == found["statements"] > 0 == found["lost"]
     assert found["stability"] is None
+
+
+# ---------------------------------------------------------------- a server that fails, and Ctrl-C
+
+
+@pytest.mark.parametrize("chunker", ["llm(max=60t)", "propositions", "contextual(recursive)"])
+@pytest.mark.parametrize("code", [500, 400])
+def test_a_server_that_fails_at_everything_leaves_nothing_done_and_the_next_run_repairs_it(
+    chunker, code, server, small, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("faircut.llm.attempts.RetryPolicy.pause", lambda *_: 0.0)
+    options = ["--llm", server.url, "--model", "tiny", "--answers", tmp_path / "a.sqlite", "--concurrency", 2]
+    call = ["chunk", small / "corpus", "-c", chunker, "--out", tmp_path / "c.jsonl", *options]
+    server.always = status(code)
+    failed = invoke(*call)
+    assert failed.exit_code != 0
+    assert not (tmp_path / "c.jsonl").exists()
+    server.always = None
+    done = invoke(*call)
+    assert done.exit_code == 0, done.output
+    assert sum(server.paid.values()) >= 3
+
+
+@pytest.mark.parametrize("chunker", ["llm(max=60t)", "propositions"])
+def test_a_comparison_gives_no_verdict_on_a_chunker_whose_server_failed(chunker, server, small, tmp_path, monkeypatch):
+    monkeypatch.setattr("faircut.llm.attempts.RetryPolicy.pause", lambda *_: 0.0)
+    call = [
+        "compare", small / "corpus", small / "questions.jsonl", "-c", "recursive", "-c", chunker, "--index", "exact",
+        "--runs", tmp_path / "runs", "--name", "r", "--llm", server.url, "--model", "tiny",
+        "--answers", tmp_path / "a.sqlite", "--concurrency", 64,
+    ]  # fmt: skip
+    server.always = status(500)
+    failed = invoke(*call)
+    assert failed.exit_code != 0
+    assert not (tmp_path / "runs" / "r" / "leaderboard.json").exists()
+    server.always = None
+    assert invoke(*call).exit_code == 0
+    assert sum(server.paid.values()) >= 3
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_job_whose_server_does_not_answer(server, small, tmp_path):
+    server.always = hang(120)
+    call = ["chunk", small / "corpus", "-c", "llm(max=60t)", "--llm", server.url, "--model", "tiny"]
+    program = [sys.executable, "-c", "from faircut.cli import main; main()", *map(str, call)]
+    process = subprocess.Popen(
+        [*program, "--answers", str(tmp_path / "a.sqlite"), "--out", str(tmp_path / "c.jsonl")],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until = time.monotonic() + 60
+    while not server.bodies and time.monotonic() < until:
+        time.sleep(0.1)
+    asked = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped; what was finished is kept" in said
+    assert time.monotonic() - asked < 40  # calls under way have ten seconds
+
+
+def test_the_seconds_waited_for_a_model_are_a_cost_and_unknown_where_a_cache_answered():
+    asked = {"requests": 2, "prompt_tokens": 1, "completion_tokens": 1, "money": 0.0, "failures": 0, "seconds": 3.5}
+    assert _asked(asked | {"cached": 0})["llm_seconds"] == 3.5
+    assert _asked(asked | {"cached": 1})["llm_seconds"] is None
+    metered = MeteredModel(FromCache())
+    metered.complete([ask("Why?")])
+    assert metered.account.cached == 1
+
+
+class FromCache:
+    model = "kept"
+
+    def complete(self, requests, *, progress=None):
+        return [Answer("Because.", from_cache=True) for _ in requests]

@@ -47,6 +47,37 @@ def test_a_key_that_a_server_echoes_is_in_no_file_no_error_and_no_log(
         assert "THEKEY" not in text
 
 
+ODD = "sk/live+Abc_123456789=="
+WRITTEN = ODD.replace("/", "\\/").replace("+", "\\u002b")  # as JSON may write it
+PERCENT = ODD.replace("/", "%2f").replace("+", "%2B")  # some of it, in either case
+HIDDEN_ECHOES = {
+    "content": says(
+        '{"choices": [{"message": {"content": "it is KEY"}, "finish_reason": "stop"}]}'.replace("KEY", WRITTEN)
+    ),
+    "finish": says('{"choices": [{"message": {"content": "it is"}, "finish_reason": "KEY"}]}'.replace("KEY", WRITTEN)),
+    "text": says(f'"oops {WRITTEN}"'),
+    "no JSON": says(f"oops {WRITTEN}"),
+    "error": says('{"error": {"message": "KEY"}}'.replace("KEY", WRITTEN)),
+    "401": status(401, '{"error": {"message": "KEY"}}'.replace("KEY", WRITTEN)),
+    "redirect": status(307, "", Location=f"http://127.0.0.1:9/?key={PERCENT}"),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN_ECHOES)
+def test_a_key_that_a_server_echoes_in_other_letters_is_nowhere_either(name, server, make_model, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_KEY", ODD)
+    server.always = HIDDEN_ECHOES[name]
+    model = make_model(api_key_env="MY_KEY")
+    try:
+        said = repr(model.complete([ask("a")]))
+    except FaircutError as error:
+        said = "".join(traceback.format_exception(error)) + repr(error.answers)
+    model.close()
+    files = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    for text in (said, files.decode("latin-1")):
+        assert "Abc_123456789" not in text
+
+
 def test_the_key_of_openai_travels_over_https_or_on_this_machine_only(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     for url in ("https://api.openai.com/v1", "https://example.org/v1", "http://localhost:1/v1", "http://[::1]:1/v1"):

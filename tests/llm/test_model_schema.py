@@ -1,5 +1,8 @@
 """JSON is found in answers and checked against the schema, and a schema that would not be checked is refused."""
 
+import json
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,3 +93,31 @@ def test_prices_are_found_by_name_and_can_be_the_users_own(tmp_path):
         own.write_text(wrong)
         with pytest.raises(LlmError, match="no table of prices"):
             load_prices(own)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```" + " " * 400_000,
+        "```json" + "\n" * 400_000 + "x",
+        '{"question":' + "\n" * 400_000,
+        "a" + "\n" * 400_000 + "b",
+        "<think>" * 60_000,
+        "``` " * 100_000,
+    ],
+    ids=["fence", "lines", "half", "blank", "thoughts", "fences"],
+)
+def test_white_space_without_end_takes_no_time_without_end(text):
+    started = time.process_time()
+    assert read_json(text, QUOTES)[1] is not None
+    assert time.process_time() - started < 2
+
+
+def test_json_after_thoughts_and_in_a_later_fence_is_found():
+    answer = json.dumps({"question": "q", "quotes": ["a"]})
+    for text in (
+        f"<think>well, {{}}</think>\n{answer}",
+        f"Here: ```python\nprint()\n``` and\n``` JSON\n{answer}\n```",
+        f"```\n{answer}\n```",
+    ):
+        assert read_json(text, QUOTES) == ({"question": "q", "quotes": ["a"]}, None), text

@@ -74,7 +74,7 @@ def test_a_set_is_described_by_positions_overlap_and_lengths():
     assert sum(report.overlap) == 2
     assert (report.several_pieces, report.alternatives, report.document_level) == (1, 1, 1)
     lines = report_lines(report, blocks=False)
-    assert lines[0] == "questions: 3, on 2 of 2 documents; 1 need several places together, 1 have alternatives"
+    assert lines[0] == "questions: 3, on 2 of 2 documents; 1 needs several places together, 1 has alternatives"
     assert any("begin to end of the document: 1 0 0 1 1 0 0 1 0 0" in line for line in lines), lines
     assert "█" in "\n".join(report_lines(report))
     assert report_set([], DOCUMENTS).questions == 0

@@ -9,7 +9,7 @@ import pytest
 from faircut.errors import FaircutWarning, PlanError, QuestionError
 from faircut.questions import read_questions
 from faircut.questions.document_level import check_measures, is_document_level
-from faircut.questions.formats import FORMATS, WITHIN, find_format, format_named, read_foreign, write_foreign
+from faircut.questions.formats import FORMATS, IDS, WITHIN, find_format, format_named, read_foreign, write_foreign
 from faircut.records import Document, Evidence, Question, Span
 
 TEXTS = {
@@ -82,7 +82,7 @@ def test_every_format_is_tested():
 def test_what_is_written_is_recognised_and_read_back_as_it_was(name, tmp_path):
     path = tmp_path / NAMES[name]
     left = write_foreign(path, format_named(name), KEEPS[name], DOCUMENTS)
-    assert left == {}
+    assert left.keys() <= ({IDS} if name in ("chroma", "legalbench-rag", "ragas", "pairs") else set())
     assert find_format(path).name == name
     reading = read(path)
     assert content(reading.questions) == content(KEEPS[name])
@@ -146,7 +146,7 @@ def test_wrong_offsets_of_squad_are_corrected_where_the_answer_stands_once(tmp_p
     value["data"][0]["paragraphs"][0]["qas"][0]["answers"][0]["answer_start"] = 3
     reading = read(written(tmp_path / "dev.json", value), None)
     assert reading.questions[0].evidence == (Evidence("Night", Span(11, 17)),)
-    assert reading.notes == {"offsets that did not fit their quote, corrected": 1}
+    assert reading.notes == {"offsets corrected to those of the quote": 1}
 
 
 def test_broken_parts_of_squad_are_told_with_their_place(tmp_path):
@@ -324,7 +324,7 @@ def test_a_table_of_questions_and_quotes(delimiter, name, tmp_path):
     assert content(reading.questions)[0] == ("Where, then?", MOOR.evidence, "all")
     assert set(reading.questions[1].evidence) == set(EITHER.evidence)
     assert reading.questions[1].match == "any"
-    assert list(reading.notes) == ["quotes that stand in several places, listed as alternatives"]
+    assert list(reading.notes) == ["quotes found in several places, listed as alternatives"]
 
 
 SHEET = (

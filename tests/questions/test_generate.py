@@ -57,6 +57,13 @@ def test_each_question_has_the_exact_evidence_that_was_quoted(tmp_path):
     assert (line["made_by"], line["model"], line["style"]) == ("model", "scripted", "plain")
 
 
+def test_a_question_holds_no_control_characters_and_no_marks_that_turn_text():
+    odd = [(quote, f"\x1b[31m{question}\u202e\x00\u2066") for quote, question in FACTS]
+    found = made(Scripted(ask=from_list(odd)))
+    assert len(found.made) == 4
+    assert all(one.question.text.isprintable() for one in found.made)
+
+
 def test_the_same_answers_give_the_same_questions_and_more_begin_alike():
     four, again, two = (made(Scripted(ask=from_list(FACTS)), count=n) for n in (4, 4, 2))
     assert four == again

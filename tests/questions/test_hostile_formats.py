@@ -59,7 +59,7 @@ def qa(text="moor at", start=AT, name: object = "1", **more):
 def test_squad_offsets_in_other_units_are_corrected_where_the_answer_stands_once(shift, tmp_path):
     reading = read(tmp_path / "s.json", squad(qa(start=AT + shift)), None)
     assert quotes(reading) == [["moor at"]]
-    assert reading.notes == {"offsets that did not fit their quote, corrected": 1}
+    assert reading.notes == {"offsets corrected to those of the quote": 1}
 
 
 def test_only_impossible_questions_are_no_questions_and_the_number_is_said(tmp_path):
@@ -115,7 +115,7 @@ def test_scores_of_beir_that_are_no_numbers_are_told_with_their_line(score, tmp_
 def test_judgements_that_contradict_or_name_unknown_queries_are_told(tmp_path):
     reading = beir(tmp_path, "1\ta.md\t1\n1\ta.md\t0\n2\ta.md\t1\n2\ta.md\t1\n77\ta.md\t1\n")
     assert "test.tsv:2: 'a.md' answers '1' and does not" in reading.problems.lines[0]
-    assert reading.left_out == {"queries of test.tsv that are not in queries.jsonl": 1}
+    assert reading.left_out == {"queries of test.tsv missing in queries.jsonl": 1}
 
 
 def test_trecs_four_columns_are_told_apart(tmp_path):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from faircut.errors import QuestionError
-from faircut.questions.review import open_review
+from faircut.questions.review import is_too_short, open_review
 
 
 @pytest.fixture
@@ -57,3 +57,21 @@ def test_a_blank_edit_is_refused(path):
     session = open_review(path)
     with pytest.raises(QuestionError, match="drop it instead"):
         session.edit(session.waiting[0], " ")
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [("v", True), ("Accepted", True), ("a b", True), ("Who came?", False), ("何時閉まる？", False), ("何", True)],
+)
+def test_a_slip_of_the_keyboard_is_no_question(text, short):
+    assert is_too_short(text) is short
+
+
+@pytest.mark.parametrize("most", range(1, 12))
+def test_an_excerpt_is_cut_between_words(most):
+    from faircut.cli.questions_review import _words_until
+
+    cut = _words_until("Owls see well by night", most)
+    assert len(cut) <= most
+    assert cut in ("Owls", "Owls see", "Owls ") or most < 4
+    assert _words_until("長い文章です", 3) == "長い文"

@@ -1,5 +1,6 @@
 """Figures hold the numbers of the run; alike questions lie side by side."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -84,3 +85,29 @@ def test_the_map_holds_every_question_once_with_equal_ones_side_by_side(rows):
     changes = sum(rows[a] != rows[b] for a, b in pairwise(order))
     assert changes == len({tuple(r) for r in rows}) - 1
     assert sum(rows[order[0]]) >= sum(rows[order[-1]])
+
+
+def paying(data, *amounts):
+    """The data set with rows that cost so much money; None is unknown."""
+    rows = []
+    for row, money in zip(data.rows, [*amounts, *[amounts[-1]] * (len(data.rows) - len(amounts))], strict=True):
+        cost = row.entry["cost"] | {"money": money, "embedding_price": None if money is None else 1.0}
+        cost |= {"llm_requests": 1, "llm_seconds": 7.0, "llm_money": money}
+        rows.append(replace(row, entry=row.entry | {"cost": cost}))
+    return replace(data, rows=tuple(rows))
+
+
+def test_quality_is_drawn_against_money_where_there_is_any_and_all_is_known(small_run):
+    data = data_sets([load_run(small_run)])[0]
+    figure = {f.id: f for f in figures(paying(data, 0.5, 0.25))}["frontier"]
+    assert [point["cost"] for point in figure.values["points"]][:2] == [0.5, 0.25]
+    assert figure.values["x"] == "cost in US dollars"
+    unknown = {f.id: f for f in figures(paying(data, 0.5, None))}["frontier"]
+    assert "tokens embedded" in unknown.values["x"]
+    assert "a price is missing" in unknown.note
+
+
+def test_the_seconds_of_a_language_model_are_in_the_figure_of_times(small_run):
+    figure = {f.id: f for f in figures(paying(data_sets([load_run(small_run)])[0], 0.5, 0.25))}["times"]
+    assert {bar["answers"] for bar in figure.values["bars"]} == {7.0}
+    assert "llm s" in [column.name for column in figure.table.columns]

@@ -3,6 +3,7 @@
 import pytest
 
 from faircut.report.data import results_of
+from faircut.report.money import money_columns
 from faircut.report.verdict import verdict_of
 
 
@@ -130,3 +131,31 @@ def test_a_single_row_is_measured_not_compared():
 def test_the_measure_is_told_in_words(measure, words):
     verdict = verdict_of(board(row("best", 0.7, 1.0, contrast(0.2, "better")), row("base", 0.5, 1.0), measure=measure))
     assert verdict.sentences[0].startswith(f"The {words} is 70 %")
+
+
+def whole(name, count, found=None):
+    return row(name, 0.5, 1.0, found) | {"uncut_documents": count}
+
+
+def test_documents_are_too_short_only_where_every_chunker_leaves_them_whole():
+    equal = contrast(0.0, "equivalent")
+    notes = " ".join(results_of(board(whole("llm", 30, equal), whole("base", 0))).notes)
+    assert "minilm::llm left 30 of 30 documents in one chunk: it did not cut them." in notes
+    notes = " ".join(results_of(board(whole("llm", 30, equal), whole("base", 29))).notes)
+    assert "minilm::base left 29 of 30 documents in one chunk: they are too short to tell chunkers apart." in notes
+
+
+def test_what_a_model_gave_is_beside_the_verdict_when_little_of_it_is_used():
+    idle = row("propositions", 0.5, 1.0, contrast(0.0, "equivalent"))
+    idle["integrity"] |= {"model_asked": 81, "uncited": 81, "words": "the model wrote 0 statements for 81 sentences"}
+    [line, base] = results_of(board(idle, row("base", 0.5, 1.0))).lines
+    assert line.integrity_note == "the model wrote 0 statements for 81 sentences"
+    assert base.integrity_note == ""
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(12.34, "12.3"), (None, "cached")])
+def test_the_seconds_of_a_model_are_a_column_and_never_0_where_a_cache_answered(seconds, shown):
+    asking = row("llm", 0.51, 0.5, contrast(0.01, "equivalent"))
+    asking["cost"] |= {"llm_requests": 3, "llm_prompt_tokens": 30, "llm_completion_tokens": 9, "llm_seconds": seconds}
+    lines = results_of(board(asking, row("base", 0.5, 1.0))).lines
+    assert [dict(money_columns(lines))["llm s"](line) for line in lines] == [shown, ""]

@@ -40,9 +40,17 @@ def groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 def asked_ahead(
-    chunker: Chunker, documents: Sequence[Document], models: Models, progress: Progress | None = None
+    chunker: Chunker,
+    documents: Sequence[Document],
+    models: Models,
+    progress: Progress | None = None,
+    *,
+    uncounted: Models | None = None,
 ) -> Models:
     """Models whose language model has the answers to what the chunker asks first about each of these documents.
+
+    ``uncounted`` are the same models without what counts their use, for finding out what is asked: what is embedded for
+    that is embedded again when the document is cut, and counts then.
 
     Without a language model, or with one document, those that were given. When nothing more can be asked (budget,
     server gone), what was answered is there all the same, and the first request without an answer raises what was
@@ -52,7 +60,10 @@ def asked_ahead(
     if model is None or len(documents) < 2 or not needs_language_model(chunker):
         return models
     ahead = _Ahead(model)
-    ahead.ask([request for document in documents for request in _first_asked(chunker, document, models)], progress)
+    ahead.ask(
+        [request for document in documents for request in _first_asked(chunker, document, uncounted or models)],
+        progress,
+    )
     return replace(models, language_model=ahead)
 
 

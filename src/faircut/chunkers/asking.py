@@ -3,18 +3,20 @@
 Comes in: a chunker and its models, or what a model wrote. What is asked is left to each chunker, how to the client.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from faircut.chunkers.contract import Models, Tally
 from faircut.errors import LlmError
-from faircut.llm.contract import LanguageModel
+from faircut.llm.contract import Answer, LanguageModel, Request
 
 __all__ = [
-    "language_model_for", "loads_model", "needs_language_model", "one_line", "rewrites", "shortened", "tally_of",
+    "answers_of", "language_model_for", "loads_model", "needs_language_model", "one_line", "rewrites", "shortened",
+    "tally_of",
 ]  # fmt: skip
 
+_OF_THE_SERVER = ("connection", "timeout", "server")  # failures that another day may not have
 _JOINERS = "\u200c\u200d"  # without them words of Persian and Hindi are others
 
 
@@ -52,6 +54,24 @@ def language_model_for(chunker: Any, models: Models) -> LanguageModel:
             "or in Python give Models a language_model."
         )
     return models.language_model
+
+
+def answers_of(model: LanguageModel, requests: Sequence[Request]) -> list[Answer]:
+    """The answers to all requests, usable or not.
+
+    Raises:
+        LlmError: the server failed at one of them, however often it was tried. That says nothing about the text, so
+            nothing is made of it: what was answered is kept, and asking again goes on from there.
+        LlmStopped: as of the model.
+    """
+    answers = model.complete(requests)
+    lost = [answer.failure for answer in answers if answer.failure and answer.failure.kind in _OF_THE_SERVER]
+    if lost:
+        raise LlmError(
+            f"{len(lost):,} of {len(answers):,} requests got no answer: {lost[0].message} What was answered is kept; "
+            "run the same again to go on."
+        )
+    return answers
 
 
 def tally_of(models: Models) -> Tally:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
-from faircut.chunkers.asking import language_model_for, one_line, shortened, tally_of
+from faircut.chunkers.asking import answers_of, language_model_for, one_line, shortened, tally_of
 from faircut.chunkers.contract import Chunker, Models
 from faircut.chunkers.packing import check_document, check_size
 from faircut.chunkers.sections import blocks_of, heading_paths
@@ -47,7 +47,7 @@ class Contextual:
     and the chunk, and says in a sentence or two what it is about. That stands in front of the text, is embedded with it
     and counted in the inner chunker's ceiling: the chunker gets as much less as ``context`` may have (none: a quarter
     of its ceiling, at most 100t, 75w or 400c). A longer context is cut after a word. A chunk for which there is no
-    answer goes without.
+    answer, or one without a letter, goes without.
 
     Raises:
         SpecError: the inner component is no chunker, leaves no room for a context, or has another unit.
@@ -107,7 +107,7 @@ class Contextual:
         check_document(document)
         model = language_model_for(self, models)
         chunks = self._inner.chunk(document, models)
-        answers = model.complete(self.requests(document, chunks)) if chunks else []
+        answers = answers_of(model, self.requests(document, chunks)) if chunks else []
         tally = tally_of(models)
         tally.asked += len(chunks)
         finished = [self._with_context(chunk, answer, models) for chunk, answer in zip(chunks, answers, strict=True)]
@@ -143,13 +143,18 @@ class Contextual:
         counters: dict[str, TokenCounter] = {"t": models.tokenizer, "w": WordCounter(), "c": CharacterCounter()}
         said = _cut(one_line(answer.text), room.amount, counters[room.unit]) if answer.ok else ""
         most = _ceiling(self.chunker)
-        while said:
+        while _has_word(said):
             written = replace(chunk, context=f"{said}\n{chunk.context}" if chunk.context else said)
             extra = models.overhead if room.unit == "t" else 0
             if most is None or counters[most.unit].count(written.embedded_text) + extra <= most.amount:
                 return written
             said = said.rpartition(" ")[0]
         return chunk
+
+
+def _has_word(text: str) -> bool:
+    """Whether there is a letter: an answer such as ``{}`` or ``...`` says nothing of a passage."""
+    return any(map(str.isalpha, text))
 
 
 def _cut(text: str, most: int, counter: TokenCounter) -> str:

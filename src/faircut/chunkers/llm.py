@@ -11,7 +11,7 @@ from functools import partial
 from itertools import pairwise
 from typing import ClassVar
 
-from faircut.chunkers.asking import language_model_for, tally_of
+from faircut.chunkers.asking import answers_of, language_model_for, tally_of
 from faircut.chunkers.boundaries import blocks_first, line_starts, paragraph_starts, sentence_starts
 from faircut.chunkers.contract import Models
 from faircut.chunkers.optimal import Optimal
@@ -93,12 +93,12 @@ class Llm:
         """For each window the numbers of the units that begin a passage, None without a usable answer."""
         lines = [excerpt(ruler.text[unit.start : unit.end], self.words) for unit in units]
         requests = [request_for(lines[window.first : window.last]) for window in windows]
-        answers = model.complete(requests)
+        answers = answers_of(model, requests)
         found = [starts_in(answer, w.last - w.first) for answer, w in zip(answers, windows, strict=True)]
-        # JSON of another form was asked for twice already, and a server that fails was tried often, by the client.
+        # JSON of another form was asked for twice already, by the client.
         wrong = [at for at, (_, problem) in enumerate(found) if problem and (answers[at].ok or answers[at].truncated)]
         if wrong:
-            second = model.complete([again(requests[at], answers[at], found[at][1]) for at in wrong])
+            second = answers_of(model, [again(requests[at], answers[at], found[at][1]) for at in wrong])
             for at, answer in zip(wrong, second, strict=True):
                 found[at] = starts_in(answer, windows[at].last - windows[at].first)
         return [

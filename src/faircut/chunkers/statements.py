@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from faircut.chunkers.asking import one_line
+from faircut.chunkers.asking import answers_of, one_line
 from faircut.chunkers.sources import Pack, halves
 from faircut.llm.contract import Answer, LanguageModel, Request, ask
 
@@ -84,11 +84,11 @@ def ask_for_statements(model: LanguageModel) -> Writer:
     """A writer that asks a language model.
 
     Raises:
-        LlmStopped: from the writer, when nothing more can be asked.
+        LlmError: from the writer, when the server failed or nothing more can be asked.
     """
 
     def write(packs: Sequence[Pack]) -> list[list[Statement] | None]:
-        answers = model.complete([request_for(pack) for pack in packs])
+        answers = answers_of(model, [request_for(pack) for pack in packs])
         return [_read(pack, answer) for pack, answer in zip(packs, answers, strict=True)]
 
     return write

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from faircut.cli.console import SkipUnreadable, complain, path_from, progress_display, suggesting_to_skip, tell_unread
+from faircut.cli.console import (
+    SkipUnreadable,
+    complain,
+    path_from,
+    progress_display,
+    suggesting_to_skip,
+    tell_unread,
+    telling_paid,
+)
 from faircut.cli.llm_options import LlmOptions, with_llm_options
 from faircut.report.safe import printable
 
@@ -76,7 +84,7 @@ def audit(
         told = unread.append if skip_unreadable else None
         read = partial(read_documents, path, on_unread=told)
         vectors = kept_embedder(EMBEDDERS.build(embedder), purse, llm.price_table())
-        with suggesting_to_skip(path):
+        with suggesting_to_skip(path), telling_paid(purse):
             found = list(_audits(read, chunker or [], chunks, ceiling, vectors, model, stability=stability))
     if as_json:
         typer.echo(json.dumps({one.name: _json(one) for one in found}, indent=1))
@@ -245,7 +253,7 @@ def _json(one: _Audited) -> dict[str, Any]:
     return facts | {"stability": one.stability.as_json() if one.stability else None}
 
 
-_OF_A_MODEL = ("rewritten", "statements", "unfaithful", "model_asked", "model_fallbacks")
+_OF_A_MODEL = ("rewritten", "statements", "unfaithful", "model_asked", "model_fallbacks", "uncited")
 
 
 def _print(found: list[_Audited]) -> None:

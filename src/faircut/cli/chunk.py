@@ -14,7 +14,15 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from faircut.cli.console import SOME_FAILED, check_outside, complain, complain_lines, job_display, path_from
+from faircut.cli.console import (
+    SOME_FAILED,
+    check_outside,
+    complain,
+    complain_lines,
+    job_display,
+    path_from,
+    telling_paid,
+)
 from faircut.cli.llm_options import LlmOptions, with_llm_options
 from faircut.report.safe import printable
 
@@ -68,7 +76,7 @@ def chunk(
             _estimate(llm, path, embedder, chunker, model)
             return
         settings |= {"language_model": model, "budget": purse, "prices": prices}
-        with open_job(path, parts=_parts(out, path), fresh=fresh, **settings) as job:
+        with telling_paid(purse), open_job(path, parts=_parts(out, path), fresh=fresh, **settings) as job:
             failed = _to_stdout(job) if out is None else _to_file(job, out)
     if failed:
         raise typer.Exit(SOME_FAILED)

@@ -20,6 +20,7 @@ from faircut.cli.console import (
     path_from,
     progress_display,
     suggesting_to_skip,
+    telling_paid,
 )
 from faircut.cli.llm_options import LlmOptions, with_llm_options
 from faircut.cli.unexpected import DEBUG, describe
@@ -116,15 +117,13 @@ def compare(
             options: dict[str, Any] = {
                 "advance": advance,
                 "announce": _announce,
+                "tell": complain,
                 "replacing": replacing or not asked.name,
                 "budget": purse,
                 "prices": prices,
             }
-            try:
-                with _kept(folder), suggesting_to_skip(asked.corpus):
-                    leaderboard = run(asked, folder, cache=cache, language_model=model, **options)
-            finally:
-                _tell_paid(purse)
+            with telling_paid(purse), _kept(folder), suggesting_to_skip(asked.corpus):
+                leaderboard = run(asked, folder, cache=cache, language_model=model, **options)
     with _done(folder, "it could not be shown"):
         _show(leaderboard, folder, as_json=as_json, markdown=markdown)
     _write_page(folder, told=not (as_json or markdown))
@@ -192,15 +191,6 @@ def _estimate(llm: LlmOptions, plan: "Plan", model: "ChatModel | None", cache: P
         inputs = load_inputs(plan, advance)
         embedding, requests = rehearse(plan, inputs, llm.price_table(), cache=cache, advance=advance)
     llm.show_estimate(model, requests, embedding)
-
-
-def _tell_paid(purse: "Purse") -> None:
-    """Say what was paid for now; nothing where nothing was."""
-    from faircut.llm import dollars
-
-    spent = purse.spent
-    if spent.requests:
-        complain(f"paid now: {spent.requests:,} requests, {spent.tokens:,} tokens, {dollars(spent.money)}.")
 
 
 def _safe_name(name: str) -> str:

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from faircut.documents import Unread
+    from faircut.llm import Purse
 
 __all__ = [
     "SOME_FAILED", "Advance", "SkipUnreadable", "check_outside", "complain", "complain_lines", "job_display",
     "output_console", "path_from", "progress_display", "suggesting_to_skip", "tell_unread",
+    "telling_paid",
 ]  # fmt: skip
 
 SOME_FAILED = 3
@@ -29,6 +31,21 @@ SOME_FAILED = 3
 
 Advance = Callable[[str, int, int], None]
 """Called with (what is being done, how much is done, how much there is)."""
+
+
+@contextmanager
+def telling_paid(purse: "Purse") -> Iterator[None]:
+    """At the end, also after an error, what was paid for meanwhile; nothing where nothing was."""
+    from faircut.llm import dollars
+    from faircut.questions.counting import counted
+
+    try:
+        yield
+    finally:
+        spent = purse.spent
+        if spent.requests:
+            price = ", at an unknown price" if spent.money is None else f", {dollars(spent.money)}"
+            complain(f"paid now: {counted(spent.requests, 'requests')}, {counted(spent.tokens, 'tokens')}{price}.")
 
 
 def complain(sentence: str) -> None:

@@ -17,10 +17,10 @@ from faircut.cli.console import path_from
 
 if TYPE_CHECKING:
     from faircut.experiment.rehearsal import EmbeddingEstimate
-    from faircut.llm import ChatModel, Price, PriceTable, Purse, Request
+    from faircut.llm import ChatModel, Estimate, Price, PriceTable, Purse, Request
     from faircut.text.contract import TokenCounter
 
-__all__ = ["LlmOptions", "with_llm_options"]
+__all__ = ["LlmOptions", "estimate_lines", "with_llm_options"]
 
 
 @dataclass(frozen=True)
@@ -113,14 +113,38 @@ class LlmOptions:
 
         asked = model.estimate(requests) if model else None
         lines = [line for one in embedding for line in one.lines()]
-        lines += asked.lines() if asked else ["no chunker asks a language model"]
+        lines += estimate_lines(asked) if asked else ["no chunker asks a language model"]
         lines += [] if embedding or asked else ["no embedder is remote: nothing is to be paid for"]
         if embedding and asked:
             money = [asked.cost, *(one.money for one in embedding)]
             known = [amount for amount in money if amount is not None]
-            lines.append(f"cost together: at most about {dollars(sum(known) if len(known) == len(money) else None)}")
+            together = f"at most about {dollars(sum(known))}" if len(known) == len(money) else "unknown"
+            lines.append(f"cost together: {together}")
         for line in lines:
             typer.echo(printable(line))
+
+    def most_lines(self, requests: "Sequence[Request]", times: int, price: "Price | None") -> list[str]:
+        """What so many times these requests would take, none of them answered yet, and which limit is below that."""
+        from faircut.llm import dollars
+        from faircut.llm.estimate import estimate
+
+        one = estimate(requests, cached=0, to_ask=requests, model=self.model or "", price=price, counter=_counter())
+        count, tokens = times * one.requests, times * (one.prompt_tokens + one.completion_tokens)
+        money = None if one.cost is None else times * one.cost
+        lines = [f"{count:,} requests" + ("" if money is None else f", at most about {dollars(money)}")]
+        below = [
+            f"{option} {limit:g}"
+            for option, limit, most in (
+                ("--budget", self.budget, money),
+                ("--max-requests", self.max_requests, count),
+                ("--max-tokens-spent", self.max_tokens_spent, tokens),
+            )
+            if limit is not None and most is not None and limit < most
+        ]
+        if below:
+            verb = "is" if len(below) == 1 else "are"
+            lines.append(f"{' and '.join(below)} {verb} below the most: the budget may end the run earlier.")
+        return lines
 
     def _price(self) -> "Price | None":
         from faircut.llm import Price
@@ -130,6 +154,13 @@ class LlmOptions:
         if self.price_in is not None and self.price_out is not None:
             return Price(self.price_in, self.price_out)
         return self.price_table().find(self.model or "") if self.prices else None
+
+
+def estimate_lines(asked: "Estimate") -> list[str]:
+    """An estimate for a person; what costs nobody knows how much is not called the most."""
+    if asked.cost is not None:
+        return asked.lines()
+    return [*asked.lines()[:-1], "cost: unknown (give --price-in and --price-out)"]
 
 
 def with_llm_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from faircut.cli.console import (
+    SOME_FAILED,
     SkipUnreadable,
     check_outside,
     complain,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 _DEFAULT = "make"
+_EXAMPLE = 300  # characters of an answer that are shown
 
 
 class _MakeByDefault(TyperGroup):
@@ -107,6 +109,7 @@ def make(
     purse = llm.purse()
     model = llm.build(purse) if llm.url or llm.model else None
     unread: list[Unread] = []
+    fewer = False
     with suggesting_to_skip(corpus):
         documents = read_documents(corpus, on_unread=unread.append if skip_unreadable else None)
     if model is None:
@@ -117,8 +120,10 @@ def make(
                 _dry_run(llm, model, documents, settings)
             else:
                 _check_unreviewed(out)
-                _make(model, documents, settings, out, _embedder(judge_embedder, purse, llm))
+                fewer = _make(model, documents, settings, out, _embedder(judge_embedder, purse, llm))
     tell_unread(unread)
+    if fewer:
+        raise typer.Exit(SOME_FAILED)
 
 
 def _embedder(spec: str | None, purse: "Purse", llm: LlmOptions) -> "Embedder | None":
@@ -140,25 +145,32 @@ def _check_unreviewed(out: Path) -> None:
     except QuestionError:
         return  # not questions; it is replaced
     if reviewed:
-        raise PlanError(f"{out} has {len(reviewed):,} questions that were reviewed; name another file with --out.")
+        raise PlanError(f"{out} has reviewed questions ({len(reviewed):,}); name another file with --out.")
 
 
 # ---------------------------------------------------------------- with a model
 
 
 def _dry_run(llm: LlmOptions, model: "ChatModel", documents: "Mapping[str, Document]", settings: "Settings") -> None:
-    from faircut.questions.generate import planned_requests
+    from faircut.questions.counting import counted
+    from faircut.questions.generate import WINDOWS_EACH, planned_requests
 
-    llm.show_estimate(model, planned_requests(documents, settings))
+    requests = planned_requests(documents, settings)
+    llm.show_estimate(model, requests)
+    most, *budget = llm.most_lines(planned_requests(documents, settings, reworded=True), WINDOWS_EACH, model.price)
     typer.echo(
-        f"That is for {settings.count:,} windows of which each gives a question: one request about the window and two "
-        "that judge. Windows that give none are replaced by others, up to eight for a question; --budget bounds it."
+        f"That is if every window works: about {counted(len(requests), 'requests')}, one request about the window and "
+        f"two that judge. Windows that give no question are replaced, up to {WINDOWS_EACH} for a question, and some "
+        f"questions are worded anew; in all at most {most}."
     )
+    for line in budget:
+        typer.echo(line)
 
 
 def _make(
     model: "ChatModel", documents: "Mapping[str, Document]", settings: "Settings", out: Path, judge: "Embedder | None"
-) -> None:
+) -> bool:
+    """Make and write questions; gives whether they are fewer than were asked for."""
     from faircut.errors import QuestionError
     from faircut.questions.generate import generate
     from faircut.questions.places import Places
@@ -172,26 +184,52 @@ def _make(
     if found.stopped is not None:
         raise found.stopped
     if not found.made:
-        raise QuestionError("no window gave a question, so nothing was written; see above what was refused.")
-    if len(found.made) < settings.count:
-        complain(
-            f"{len(found.made):,} of {settings.count:,} questions: too many windows gave none; see what was refused."
+        raise QuestionError(
+            "no window gave a question, so nothing was written; see above what was refused. Try another model, or "
+            "other windows with --window."
         )
+    fewer = len(found.made) < settings.count
+    if fewer:
+        complain(
+            f"{len(found.made):,} of {settings.count:,} questions: too many windows gave none; see what was refused. "
+            f"Another model or --window may give more (exit code {SOME_FAILED})."
+        )
+    return fewer
 
 
 def _told(found: "Generated", settings: "Settings", model: "ChatModel") -> list[str]:
-    from faircut.llm import dollars
     from faircut.questions.generate import REASONS
 
-    refused = ", ".join(f"{reason} {found.refused[reason]:,}" for reason in REASONS)
-    spent = model.spent
+    refused = ", ".join(f"{reason} {found.refused[reason]:,}" for reason in REASONS if found.refused[reason]) or "none"
     begun = f"; begun, and gone on with at the next run: {found.begun:,}" if found.begun else ""
-    return [
+    lines = [
         f"windows asked about: {found.windows:,}; refused: {refused}{begun}",
         f"kept: {len(found.made):,} of {settings.count:,}, {found.reworded:,} of them reworded, "
         f"{found.with_alternatives:,} with alternatives",
-        f"paid now: {spent.requests:,} requests, {spent.prompt_tokens:,} prompt and {spent.completion_tokens:,} "
-        f"completion tokens, {dollars(spent.money)}",
+    ]
+    if not found.made and found.example:
+        lines.append(f"an answer of the model, for example: {_shortened(found.example)}")
+    return [*lines, *_paid(model, stopped=found.stopped is not None)]
+
+
+def _shortened(answer: str) -> str:
+    text = " ".join(answer[: 2 * _EXAMPLE].split())
+    return text if len(text) <= _EXAMPLE else f"{text[:_EXAMPLE]} ..."
+
+
+def _paid(model: "ChatModel", *, stopped: bool) -> list[str]:
+    """What was paid; where no server answered, only what may have been billed."""
+    from faircut.llm import dollars
+    from faircut.questions.counting import counted
+
+    spent = model.spent
+    if spent.requests == spent.unknown and (stopped or spent.requests):
+        cut = counted(spent.requests, "requests")
+        return [f"nothing was answered; {cut} cut off may have been billed"] if spent.requests else []
+    price = "at an unknown price" if spent.money is None else dollars(spent.money)
+    return [
+        f"paid now: {counted(spent.requests, 'requests')}, {spent.prompt_tokens:,} prompt and "
+        f"{spent.completion_tokens:,} completion tokens, {price}"
     ]
 
 
@@ -200,6 +238,7 @@ def _told(found: "Generated", settings: "Settings", model: "ChatModel") -> list[
 
 def _smoke_test(documents: "Mapping[str, Document]", settings: "Settings", out: Path, *, dry_run: bool) -> None:
     from faircut.questions.cloze import smoke_test
+    from faircut.questions.counting import counted
 
     if dry_run:
         typer.echo("no model is named, so nothing is asked: it would be a smoke test of blanked words and headings.")
@@ -212,7 +251,8 @@ def _smoke_test(documents: "Mapping[str, Document]", settings: "Settings", out: 
         "with --llm URL and --model NAME for questions that can decide."
     )
     _write(out, made, documents)
-    typer.echo(f"SMOKE TEST: {kinds['cloze']:,} sentences with a blanked word, {kinds['heading']:,} headings")
+    cloze, headings = counted(kinds["cloze"], "sentences with a blanked word"), counted(kinds["heading"], "headings")
+    typer.echo(f"SMOKE TEST: {cloze}, {headings}")
 
 
 def _write(out: Path, made: "list[MadeQuestion]", documents: "Mapping[str, Document]") -> None:
@@ -221,7 +261,9 @@ def _write(out: Path, made: "list[MadeQuestion]", documents: "Mapping[str, Docum
     write_made(out, made)
     if sys.stdout is None:
         return
-    typer.echo(printable(f"{len(made):,} questions in {out}"))
+    from faircut.questions.counting import counted
+
+    typer.echo(printable(counted(len(made), f"questions in {out}")))
     show_report([one.question for one in made], documents)
 
 

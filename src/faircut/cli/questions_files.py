@@ -2,15 +2,17 @@
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from faircut.cli.console import check_outside, complain, path_from
+from faircut.cli.console import SkipUnreadable, check_outside, complain, path_from, suggesting_to_skip, tell_unread
 from faircut.report.safe import printable
 
 if TYPE_CHECKING:
+    from faircut.documents import Unread
     from faircut.questions.check import Finding
     from faircut.questions.formats import Reading
     from faircut.questions.formats.contract import Format
@@ -35,27 +37,43 @@ def check(
     ] = 0.7,
     shown: _Shown = 20,
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 also for what is only advice.")] = False,
+    skip_unreadable: SkipUnreadable = None,
 ) -> None:
     """Check a file of questions: what cannot be used, with line and fix, and what weakens the set."""
+    from faircut.errors import QuestionError
     from faircut.questions.check import find_problems
 
-    reading = _read(file, corpus, form, shown)
+    reading, unread = _read(file, corpus, form, shown, skip=bool(skip_unreadable))
     findings = find_problems(reading.placed, reading.documents, max_overlap=max_overlap)
     _show_findings(findings, shown)
     if reading.questions:
         show_report(reading.questions, reading.documents)
-    _raise_problems(reading, corpus)
+    for line in _left_out(reading.left_out):
+        typer.echo(printable(line))
+    try:
+        _raise_problems(reading, corpus, [one.id for one in unread])
+    except QuestionError:
+        _tell_beside(unread)
+        raise
     if strict and findings:
+        _tell_beside(unread)
         raise typer.Exit(1)
+    tell_unread(unread)
 
 
-def _raise_problems(reading: "Reading", corpus: str | None) -> None:
+def _tell_beside(unread: "Sequence[Unread]") -> None:
+    """Name what could not be read, where another exit code follows."""
+    with suppress(typer.Exit):
+        tell_unread(unread)
+
+
+def _raise_problems(reading: "Reading", corpus: str | None, unread: Sequence[str]) -> None:
     """The problems as one error; of a native file exactly those that stop a comparison."""
     from faircut.questions import read_questions
     from faircut.questions.formats.native import NATIVE
 
     if reading.format is NATIVE and corpus is not None:
-        read_questions(reading.problems.path, reading.documents, shown=reading.problems.shown)
+        read_questions(reading.problems.path, reading.documents, shown=reading.problems.shown, unread=unread)
     elif reading.problems.total:
         raise reading.problems.error("these questions cannot be used")
 
@@ -91,6 +109,7 @@ def convert(
         bool, typer.Option("--skip-bad", help="Leave out questions with a problem instead of writing nothing.")
     ] = False,
     shown: _Shown = 20,
+    skip_unreadable: SkipUnreadable = None,
 ) -> None:
     """Convert questions from one format to another; evidence is found in the documents."""
     from faircut.questions.formats import format_named, write_foreign
@@ -98,26 +117,35 @@ def convert(
     target = format_named(to)
     if corpus:
         check_outside(out, corpus, "--out")
-    reading = _read(file, corpus, form, shown)
+    reading, unread = _read(file, corpus, form, shown, skip=bool(skip_unreadable))
     if reading.problems.total and not (skip_bad and reading.questions):
         raise reading.problems.error("nothing was written")
     for line in reading.problems.lines:
         complain(line)
     left = dict(reading.left_out)
     for reason, count in write_foreign(
-        out, target, reading.questions, reading.documents, labels=reading.labels
+        out, target, reading.questions, reading.documents, labels=reading.labels, about=reading.about
     ).items():
         left[reason] = left.get(reason, 0) + count
     _told(reading, target, out, left)
     if reading.own_documents and target.name != "beir":
         _write_documents(corpus_out or _beside(out), reading.documents.values())
+    tell_unread(unread)
 
 
 def _told(reading: "Reading", target: "Format", out: Path, left_out: Mapping[str, int]) -> None:
-    typer.echo(printable(f"{len(reading.questions):,} questions read as {reading.format.name}; {target.name} in {out}"))
-    for reason, count in {**left_out, "questions with a problem": reading.problems.total}.items():
-        if count:
-            typer.echo(printable(f"left out: {count:,} {reason}"))
+    from faircut.questions.counting import counted
+
+    read = counted(len(reading.questions), f"questions read as {reading.format.name}")
+    typer.echo(printable(f"{read}; {target.name} in {out}"))
+    for line in _left_out({**left_out, "questions with a problem": reading.problems.total}):
+        typer.echo(printable(line))
+
+
+def _left_out(counts: Mapping[str, int]) -> list[str]:
+    from faircut.questions.counting import counted
+
+    return [f"left out: {counted(count, reason)}" for reason, count in counts.items() if count]
 
 
 def _beside(out: Path) -> Path:
@@ -127,10 +155,11 @@ def _beside(out: Path) -> Path:
 
 def _write_documents(path: Path, documents: "Iterable[Document]") -> None:
     from faircut.documents.jsonl import write_lines
+    from faircut.questions.counting import counted
 
     listed = list(documents)
     write_lines(path, map(_object, listed))
-    typer.echo(printable(f"{len(listed):,} documents in {path}"))
+    typer.echo(printable(counted(len(listed), f"documents in {path}")))
 
 
 def _object(document: "Document") -> dict[str, Any]:
@@ -142,21 +171,28 @@ def _object(document: "Document") -> dict[str, Any]:
 # ---------------------------------------------------------------- shared
 
 
-def _read(file: Path, corpus: str | None, form: str | None, shown: int) -> "Reading":
-    """The questions of a file; says what it was taken for, and what was mended."""
+def _read(
+    file: Path, corpus: str | None, form: str | None, shown: int, *, skip: bool
+) -> "tuple[Reading, list[Unread]]":
+    """The questions of a file, and the documents that could not be read; says what it was taken for, and mended."""
     from faircut.documents import read_documents
     from faircut.errors import QuestionError
+    from faircut.questions.counting import counted
     from faircut.questions.formats import format_named, read_foreign
 
     if not file.exists():
         raise QuestionError(f"{file}: no such file or folder.")
     named = format_named(form) if form else None
-    documents = read_documents(corpus) if corpus else None
-    reading = read_foreign(file, documents, form=named, shown=shown)
+    unread: list[Unread] = []
+    documents = None
+    if corpus:
+        with suggesting_to_skip(corpus):
+            documents = read_documents(corpus, on_unread=unread.append if skip else None)
+    reading = read_foreign(file, documents, form=named, shown=shown, unread=[one.id for one in unread])
     complain(f"{file}: read as {reading.format.name}{'' if named else ' (found by a look; --from names another)'}.")
     for note, count in reading.notes.items():
-        complain(f"{file}: {count:,} {note}.")
-    return reading
+        complain(f"{file}: {counted(count, note)}.")
+    return reading, unread
 
 
 def show_report(questions: "Sequence[Question]", documents: "Mapping[str, Document]") -> None:

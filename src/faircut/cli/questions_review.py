@@ -4,18 +4,20 @@ Answers are read from stdin, a line each; its end is the same as ``q``. Every de
 question.
 """
 
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from faircut.cli.console import path_from
+from faircut.cli.console import SkipUnreadable, complain, path_from, suggesting_to_skip, tell_unread
 from faircut.report.safe import printable
 
 if TYPE_CHECKING:
+    from faircut.documents import Unread
     from faircut.questions.review import Review
     from faircut.records import Document
 
@@ -29,28 +31,38 @@ _ASKED = "[a]ccept, [e]dit, [d]rop, [s]kip, [q]uit: "
 def review(
     file: Annotated[Path, typer.Argument(parser=path_from, metavar="FILE", help="questions.jsonl[.gz].")],
     corpus: Annotated[str, typer.Option("--corpus", "-c", help="The documents.")],
+    skip_unreadable: SkipUnreadable = None,
 ) -> None:
     """Accept, edit or drop questions one by one; go on later where you stopped."""
     from faircut.documents import read_documents
     from faircut.questions import read_questions
+    from faircut.questions.counting import counted
     from faircut.questions.review import open_review
 
-    documents = read_documents(corpus)
-    read_questions(file, documents)  # so that every question can be shown
+    unread: list[Unread] = []
+    hidden: list[str] = []
+    with suggesting_to_skip(corpus):
+        documents = read_documents(corpus, on_unread=unread.append if skip_unreadable else None)
+    # So that every question can be shown.
+    read_questions(file, documents, unread=[one.id for one in unread], on_left_out=hidden.append)
     if sys.stdin is None:
         raise typer.BadParameter("there is no stdin to read answers from.")
     with suppress(AttributeError):  # a stream of another kind, as in tests
         sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     session = open_review(file)
-    _go_through(session, documents)
+    if hidden:
+        passed = counted(len(hidden), "questions with evidence in documents that could not be read")
+        complain(f"{file}: passed over {passed}.")
+    _go_through(session, documents, frozenset(hidden))
     kinds = [str(record.get("review", "waiting")) for record in session.records]
     counts = ", ".join(f"{kinds.count(kind):,} {kind}" for kind in ("accepted", "edited", "waiting"))
     typer.echo(printable(f"{file}: {counts}, {len(session.dropped):,} dropped"))
+    tell_unread(unread)
 
 
-def _go_through(session: "Review", documents: "Mapping[str, Document]") -> None:
-    waiting = session.waiting
+def _go_through(session: "Review", documents: "Mapping[str, Document]", hidden: Collection[str]) -> None:
+    waiting = [record for record in session.waiting if record["id"] not in hidden]
     for number, record in enumerate(waiting, start=1):
         _show(record, f"{number:,} of {len(waiting):,}", documents)
         if not _decided(session, record):
@@ -74,11 +86,15 @@ def _decided(session: "Review", record: dict[str, Any]) -> bool:
 
 
 def _edited(session: "Review", record: dict[str, Any]) -> bool:
-    text = _answer("the question (nothing leaves it as it is): ")
-    if not text:
-        return False
-    session.edit(record, text)
-    return True
+    from faircut.questions.review import is_too_short
+
+    prompt = "the question (nothing leaves it as it is): "
+    while text := _answer(prompt):
+        if not is_too_short(text):
+            session.edit(record, text)
+            return True
+        typer.echo("that is no question yet: it needs two words and eight characters.")
+    return False
 
 
 def _answer(prompt: str) -> str | None:
@@ -116,6 +132,14 @@ def _around(text: str, piece: Mapping[str, Any]) -> str:
         end = start + len(piece["quote"])
     told = text[start:end]
     if len(told) > _LONGEST:
-        told = f"{told[:_LONGEST]} ..."
-    before, behind = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
-    return f"{before}[[{told}]]{behind}"
+        told = f"{_words_until(told, _LONGEST).rstrip()} ..."
+    before = _words_until(text[max(0, start - _AROUND - 1) : start][::-1], _AROUND)[::-1]
+    return f"{before}[[{told}]]{_words_until(text[end : end + _AROUND + 1], _AROUND)}"
+
+
+def _words_until(text: str, most: int) -> str:
+    """The beginning of a text, cut between words where it has any; at a character where it has no white space."""
+    if len(text) <= most or text[most].isspace():
+        return text[:most]
+    cut = re.search(r"\s+\S*$", text[:most])
+    return text[: cut.start()] if cut and cut.start() else text[:most]

@@ -38,6 +38,7 @@ class Integrity:
     given. ``beyond_limit``: chunks longer than the embedder reads; ``unseen_tokens``: what it does not read of them.
     ``rewritten``: chunks with text of a language model; they are judged by where it comes from. ``statements``: what it
     wrote; ``unfaithful``: of them, those with a word or number that is not in their sources, which stand instead.
+    ``uncited``: sentences that are in no statement and stand for themselves.
     ``model_asked``, ``model_fallbacks``: parts of the text that a model was asked about, and those of them that were
     cut or kept by rule because there was no usable answer.
     ``tables_cut``, ``code_cut``: blocks that no chunk holds whole. ``begin_inside_sentence``: chunks whose first
@@ -66,6 +67,7 @@ class Integrity:
     unfaithful: int = 0
     model_asked: int = 0
     model_fallbacks: int = 0
+    uncited: int = 0
 
     @property
     def unfaithful_share(self) -> float:
@@ -91,6 +93,11 @@ class Integrity:
     def _answers(self) -> list[str]:
         """What became of a language model's answers: no defects, for its sources or a rule stand instead."""
         said = []
+        if self.uncited and not self.statements:
+            said.append(f"the model wrote 0 statements for {self.model_asked:,} sentences")
+        elif self.uncited:
+            share = percent(self.uncited / max(self.model_asked, 1), 1)
+            said.append(f"{self.uncited:,} of {self.model_asked:,} sentences in no statement ({share}), they stand")
         if self.statements:
             share = percent(self.unfaithful_share, 1)
             said.append(f"{self.unfaithful:,} of {self.statements:,} statements unfaithful ({share}), sources kept")
@@ -169,6 +176,7 @@ def audit(
         unfaithful=tally.unfaithful if tally else 0,
         model_asked=tally.asked if tally else 0,
         model_fallbacks=tally.fallbacks if tally else 0,
+        uncited=tally.uncited if tally else 0,
     )
 
 

@@ -24,7 +24,8 @@ __all__ = ["LlmAccount", "MeteredModel", "check_language_model", "opened_model"]
 class LlmAccount:
     """What answers took, also those that an earlier run paid for: tokens as the server counted them, money, failures.
 
-    ``money`` is in US dollars, None where one price is unknown. ``seconds`` are those waited now.
+    ``money`` is in US dollars, None where one price is unknown. ``seconds`` are those waited now, ``cached`` the
+    answers that came from the cache, for which nothing was waited.
     """
 
     requests: int = 0
@@ -33,6 +34,7 @@ class LlmAccount:
     money: float | None = 0.0
     failures: int = 0
     seconds: float = 0.0
+    cached: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class MeteredModel:
         account.completion_tokens += answer.usage.completion
         account.money = None if account.money is None or answer.cost is None else account.money + answer.cost
         account.failures += not answer.ok
+        account.cached += answer.from_cache
 
 
 def check_language_model(chunkers: Iterable[str], *, is_named: bool) -> None:

@@ -91,8 +91,8 @@ def open_job(
         timeout: seconds that one document may take.
         language_model: for chunkers that ask one; they cut in this process, without ``workers`` and ``timeout``, as
             do those that run a large model here.
-        budget: the most that a remote embedder may cost, which is then asked in this process as well, and its vectors
-            kept in the user's cache. A purse, where ``language_model`` shares it.
+        budget: the most that a remote embedder may cost. It is asked in this process as well, and its vectors are kept
+            in the user's cache. A purse, where ``language_model`` shares it.
         prices: of models, before those of the table that comes with faircut.
 
     Raises:
@@ -114,7 +114,7 @@ def open_job(
     identity = content_id(code_fingerprint(), *_versions(), *parts_of_identity)
     with open_parts(parts, fresh=fresh) as store:
         pool: Pool | Here
-        if asked or loads_model(cutter) or (is_remote(model) and not purse.budget.is_unlimited):
+        if asked or loads_model(cutter) or is_remote(model):
             pool = Here(cutter, Models.of(kept_embedder(model, purse, prices_of(prices)), asked))
         else:
             pool = Pool({"chunker": chunker, "embedder": embedder}, size=workers or cores(), timeout=timeout)

@@ -14,6 +14,7 @@ from faircut.evaluation.confidence import mean_interval
 from faircut.evaluation.measures import Measure, parse_measure
 from faircut.evaluation.power import plan_power
 from faircut.evaluation.statistics import Contrast, compare, compare_pairs
+from faircut.experiment.notes import about_measures
 from faircut.experiment.plan import BUDGETS, Plan, load_plan
 from faircut.experiment.store import RunStore
 
@@ -57,10 +58,20 @@ def build_leaderboard(store: RunStore) -> dict[str, Any]:
         "search": str(plan.retrieval.search),
         "deliver": str(plan.retrieval.delivery),
         "best_sentence": plan.best_sentence,
+        "measure_notes": _measure_notes(plan, asked, rows),
         "planned": _planned(plan, clusters, len(rows) - 1),
         "rows": sorted(rows, key=lambda r: (-r["score"]["mean"], r["row"])),
         "controls": _controls(plan, scores, clusters),
     }
+
+
+def _measure_notes(plan: Plan, asked: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What is said of the measures that decide or were asked for; nothing for a run that did not count."""
+    chunks = [row["searched_chunks"] for row in rows if row["searched_chunks"]]
+    if not asked.get("searched_tokens") or not chunks:
+        return []
+    measures = (plan.all_measures[0], *map(parse_measure, plan.measures))
+    return about_measures(measures, asked["searched_tokens"], min(chunks))
 
 
 def _planned(plan: Plan, clusters: list[str], contrasts: int) -> dict[str, Any] | None:
@@ -136,6 +147,7 @@ def _row(
         "is_control": cut["is_control"],
         "same_chunks_as": sorted(_same_as(name, content)),
         "uncut_documents": cut["uncut"],
+        "searched_chunks": found.get("searched_chunks"),
         "score": _score(plan, table, measure, clusters),
         "contrast": _contrast(contrasts, str(measure), name),
         "beside": {str(m): _beside(facts, contrasts, m, name) for m in plan.all_measures if str(m) in facts["means"]},
@@ -228,8 +240,12 @@ def _sum(*amounts: float | None) -> float | None:
 
 
 def _asked(asked: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What a language model took for cutting; nothing for chunkers that ask none."""
+    """What a language model took for cutting; nothing for chunkers that ask none.
+
+    The seconds are those waited by the run that asked, None where the cache gave some of the answers.
+    """
     if asked is None:
         return {}
     tokens = {name: asked[name] for name in ("requests", "prompt_tokens", "completion_tokens", "money", "failures")}
-    return {f"llm_{name}": value for name, value in tokens.items()}
+    waited = None if asked.get("cached") else asked["seconds"]  # a cache answers at once: that is not what it takes
+    return {f"llm_{name}": value for name, value in (tokens | {"seconds": waited}).items()}

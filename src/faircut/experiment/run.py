@@ -23,6 +23,7 @@ from faircut.embedding import EMBEDDERS
 from faircut.embedding.cache import CachedEmbedder, check_cache, default_cache
 from faircut.embedding.checks import OverlongWarning
 from faircut.errors import PlanError, StoreError
+from faircut.evaluation.measures import parse_measure
 from faircut.evaluation.power import PlannedPower, plan_power
 from faircut.experiment.asking import check_language_model, opened_model
 from faircut.experiment.curves import keep_curves
@@ -31,6 +32,7 @@ from faircut.experiment.diagnose import keep_diagnoses
 from faircut.experiment.inputs import Inputs, load_inputs
 from faircut.experiment.kept import keep_documents, keep_questions
 from faircut.experiment.leaderboard import build_leaderboard
+from faircut.experiment.notes import about_measures, searched_tokens
 from faircut.experiment.paying import paid_embedder, price_of, prices_of, purse_of
 from faircut.experiment.plan import Plan
 from faircut.experiment.stages import Keys, RowRun
@@ -52,6 +54,10 @@ def _silent(_what: str, _done: int, _total: int) -> None:
     return None
 
 
+def _unsaid(_sentence: str) -> None:
+    return None
+
+
 def run(
     plan: Plan,
     folder: Path,
@@ -63,6 +69,7 @@ def run(
     replacing: bool = False,
     budget: Budget | Purse | None = None,
     prices: PriceTable | None = None,
+    tell: Callable[[str], None] = _unsaid,
 ) -> dict[str, Any]:
     """Run a comparison and return its leaderboard, which is also in ``folder/leaderboard.json``.
 
@@ -78,6 +85,7 @@ def run(
         budget: the most that remote embedders and the plan's language model may cost together; what was paid for when
             it is reached is kept, and the next run goes on. A purse, where ``language_model`` shares it.
         prices: of models, before those of the table that comes with faircut.
+        tell: called before anything is embedded with a sentence for each measure that can hardly show a difference.
 
     Raises:
         PlanError: the folder holds the result of another comparison, see ``replacing``.
@@ -97,6 +105,8 @@ def run(
     power = _planned_power(plan, inputs)
     if power and announce:
         announce(power)
+    for note in _measure_notes(plan, inputs):
+        tell(note)
     with store.locked(), opened_model(plan, language_model, purse, table) as model:
         embedders = {name: CachedEmbedder(embedder, path) for name, (embedder, _) in paid.items()}
         rows = _row_runs(plan, inputs, embedders, store, advance, model)
@@ -191,6 +201,14 @@ def _planned_power(plan: Plan, inputs: Inputs) -> PlannedPower | None:
     return plan_power(inputs.clusters, contrasts=contrasts, difference=plan.band, alpha=plan.alpha)
 
 
+def _measure_notes(plan: Plan, inputs: Inputs) -> list[str]:
+    return about_measures((plan.all_measures[0], *map(parse_measure, plan.measures)), _searched(inputs))
+
+
+def _searched(inputs: Inputs) -> float:
+    return searched_tokens(inputs.questions, {d: inputs.token_index(d).total for d in inputs.documents})
+
+
 def _rate(embedder: CachedEmbedder) -> float | None:
     """Tokens embedded per second, over all runs that used this cache; None when that was never measured."""
     path = embedder.path.with_name(f"{embedder.path.name}.rates.json")
@@ -239,6 +257,7 @@ def _manifest(
             "questions": len(inputs.questions),
             "document_level": inputs.document_level,
             "smoke_tests": inputs.smoke_tests,
+            "searched_tokens": _searched(inputs),
         },
         "left_out": {
             "documents": [{"document": one.id, "reason": one.reason} for one in inputs.unread],

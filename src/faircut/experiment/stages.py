@@ -31,6 +31,7 @@ from faircut.experiment.asking import MeteredModel
 from faircut.experiment.identity import chunker_ids, embedder_id
 from faircut.experiment.inputs import Inputs
 from faircut.experiment.meter import Account, MeteredEmbedder
+from faircut.experiment.notes import searched_chunks
 from faircut.experiment.plan import Row
 from faircut.experiment.retrieve import Ranking, retrieve
 from faircut.experiment.searching import DEFAULT_RETRIEVAL, Retrieval, Searching
@@ -154,7 +155,8 @@ class RowRun:
         started = perf_counter()
         tally_of = dict(zip(self.inputs.documents, tallies, strict=True))
         for group in groups(self.inputs.documents.values()):
-            ready = asked_ahead(self.chunker, group, models, partial(self.advance, f"ask for {self.row.chunker}"))
+            told, uncounted = partial(self.advance, f"ask for {self.row.chunker}"), Models.of(self.embedder)
+            ready = asked_ahead(self.chunker, group, models, told, uncounted=uncounted)
             for document in group:
                 by_document.append(self.chunker.chunk(document, replace(ready, tally=tally_of[document.id])))
                 self.advance(f"cut {self.row.chunker}", len(by_document), len(self.inputs.documents))
@@ -193,6 +195,7 @@ class RowRun:
         self.advance(f"search {self.row.chunker}", len(questions), len(questions))
         facts = asdict(searching.effort) | {
             "chunks_embedded": self.retrieval.uses_vectors,
+            "searched_chunks": searched_chunks(questions, chunks),
             "search_seconds_per_question": seconds / len(questions),
         }
         store.write("hits", keys.hits, hit_table(rankings, chunks, self.inputs), facts)

@@ -8,36 +8,50 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 
 from faircut.errors import StoreError
 from faircut.llm.budget import Ledger
 from faircut.llm.contract import Answer, Failure, Progress
 from faircut.llm.faults import BudgetReached, Fault, LlmStopped
 
-__all__ = ["Batch"]
+__all__ = ["Batch", "Streak"]
 
-FAILURES_IN_A_ROW = 3
-"""So many requests (or as many as run at a time) failing one after the other on a server's fault end the batch."""
+FAILURES_IN_A_ROW, _MOST_IN_A_ROW = 3, 12
+"""So many requests (or as many as run at a time, up to the second) failing one after the other end the batch."""
 
 _GRACE_SECONDS = 10.0
-_SERVER_FAULTS = ("connection", "timeout", "server")
+_LOOK_SECONDS = 0.05
+_SERVER_FAULTS = ("connection", "timeout", "server", "refused")
 
 Work = Callable[[bytes, threading.Event], Answer]
 _Finished = SimpleQueue[tuple[bytes, Answer | BaseException | None]]
 """Outcomes of the threads: an answer, what was raised, or None for what was not asked."""
 
 
+@dataclass
+class Streak:
+    """How many requests failed one after the other, over all batches of a model: batches may be small."""
+
+    length: int = 0
+
+
 class Batch:
     """The answers of one call of ``complete``, growing."""
 
     def __init__(
-        self, keys: Sequence[bytes], answers: dict[bytes, Answer], ledger: Ledger, progress: Progress | None
+        self,
+        keys: Sequence[bytes],
+        answers: dict[bytes, Answer],
+        ledger: Ledger,
+        progress: Progress | None,
+        streak: Streak | None = None,
     ) -> None:
         self._keys, self._answers, self._ledger, self._progress = keys, answers, ledger, progress
+        self._streak = streak or Streak()
         self._stop = threading.Event()
         self._reason = ""
-        self._in_a_row = 0
         self._shares = Counter(keys)
         self._done = sum(self._shares[key] for key in answers)
         self._tell()
@@ -54,7 +68,7 @@ class Batch:
             thread.start()
         try:
             for _ in missing:
-                self._take(*finished.get(), concurrency)
+                self._take(*_next(finished), concurrency)
         finally:
             self._stop.set()
             self._wait_for(threads)
@@ -114,7 +128,7 @@ class Batch:
         elif isinstance(outcome, BaseException):
             raise outcome
         elif outcome is not None:
-            self._in_a_row = 0
+            self._streak.length = 0
         if isinstance(outcome, Answer):
             self._answers[key] = outcome
             self._done += self._shares[key]
@@ -123,11 +137,11 @@ class Batch:
     def _failed(self, fault: Fault, concurrency: int) -> Answer | None:
         if fault.kind == "not_asked":
             return None
-        self._in_a_row = self._in_a_row + 1 if fault.kind in _SERVER_FAULTS else 0
+        self._streak.length = self._streak.length + 1 if fault.kind in _SERVER_FAULTS else 0
         if fault.fatal:
             self._end(fault.message)
-        elif self._in_a_row >= max(FAILURES_IN_A_ROW, concurrency):
-            self._end(f"{fault.message} {self._in_a_row} requests in a row failed, so no more are asked.")
+        elif self._streak.length >= max(FAILURES_IN_A_ROW, min(concurrency, _MOST_IN_A_ROW)):
+            self._end(f"{fault.message} {self._streak.length} requests in a row failed, so no more are asked.")
         return Answer(failure=Failure(fault.kind, fault.message))
 
     def _end(self, reason: str) -> None:
@@ -140,5 +154,14 @@ class Batch:
 
     def _wait_for(self, threads: Sequence[threading.Thread]) -> None:
         deadline = time.monotonic() + _GRACE_SECONDS
-        for thread in threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
+        while any(thread.is_alive() for thread in threads) and time.monotonic() < deadline:
+            time.sleep(_LOOK_SECONDS)
+
+
+def _next(finished: _Finished) -> tuple[bytes, Answer | BaseException | None]:
+    """The next outcome. Looks up now and then: libraries of others let Ctrl-C not end a wait for a lock."""
+    while True:
+        try:
+            return finished.get(timeout=_LOOK_SECONDS)
+        except Empty:
+            continue

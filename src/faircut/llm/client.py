@@ -13,7 +13,7 @@ from typing import Protocol
 from faircut.errors import LlmError
 from faircut.llm.answer_store import AnswerStore, Reply
 from faircut.llm.attempts import Asker, RetryPolicy
-from faircut.llm.batch import Batch
+from faircut.llm.batch import Batch, Streak
 from faircut.llm.budget import Budget, Ledger, Purse, Spending
 from faircut.llm.claims import Claims
 from faircut.llm.contract import Answer, Failure, Progress, Request, Usage
@@ -76,6 +76,7 @@ class ChatModel:
         self._learned: Dialect | None = None
         self._close: Callable[[], None] = lambda: None
         self._connecting = threading.Lock()
+        self._streak = Streak()
 
     def __repr__(self) -> str:
         return f"ChatModel({self.endpoint!r})"
@@ -140,7 +141,7 @@ class ChatModel:
         keys = [key_of_request(request, self.model) for request in listed]
         distinct = self._distinct(listed)
         answers = self._recalled(distinct)
-        batch = Batch(keys, answers, self._ledger, progress)
+        batch = Batch(keys, answers, self._ledger, progress, self._streak)
         missing = {key: request for key, request in distinct.items() if key not in answers}
         if missing:
             self._store.check_writable()

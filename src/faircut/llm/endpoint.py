@@ -9,11 +9,12 @@ import re
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from math import isfinite
-from urllib.parse import quote, urlsplit
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
 
 from faircut.errors import LlmError
 
-__all__ = ["Endpoint", "Timeouts", "key_of", "plain", "redact"]
+__all__ = ["Endpoint", "Timeouts", "key_of", "plain", "redact", "redacted"]
 
 DEFAULT_KEY_ENV = "OPENAI_API_KEY"
 NO_KEY = "no-key"
@@ -23,6 +24,7 @@ _OPENAI = "api.openai.com"
 _LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|pk|gsk|xai|hf)[-_][A-Za-z0-9_\-*.]{6,}|(?i:bearer)\s+[^\s\"']{6,}")
 _SHOWN = 300
 _HIDDEN = "[key hidden]"
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\/")  # as JSON may write any letter
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,21 @@ def redact(text: str, key: str) -> str:
     if len(key) >= 4 and key != NO_KEY:
         for form in {key, quote(key, safe="")}:
             text = text.replace(form, _HIDDEN)
+        for plainly in (unquote(text), _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else m[0][1:], text)):
+            if key in plainly:
+                text = plainly.replace(key, _HIDDEN)
     return text
+
+
+def redacted(value: Any, key: str) -> Any:
+    """A JSON value without the key in any text; numbers are left alone, whatever their number."""
+    if isinstance(value, str):
+        return redact(value, key)
+    if isinstance(value, dict):
+        return {redact(name, key): redacted(inner, key) for name, inner in value.items()}
+    if isinstance(value, list) and not (value and isinstance(value[0], float)):
+        return [redacted(inner, key) for inner in value]
+    return value
 
 
 def plain(text: str, key: str = "") -> str:

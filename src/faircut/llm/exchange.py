@@ -15,7 +15,7 @@ from typing import Any
 from faircut.errors import LlmError
 from faircut.llm.answer_store import Reply
 from faircut.llm.contract import Usage
-from faircut.llm.endpoint import Endpoint, key_of, plain, redact
+from faircut.llm.endpoint import Endpoint, key_of, plain, redact, redacted
 from faircut.llm.faults import Fault, fault_of_status
 
 __all__ = ["Exchange", "usage_of"]
@@ -142,7 +142,7 @@ class Exchange:
     # ------------------------------------------------------------ what comes back
 
     def _whole(self, kind: str, raw: bytes) -> Reply:
-        text = redact(raw.decode("utf-8", "replace"), self._key)
+        text = raw.decode("utf-8", "replace")
         if kind == "text/event-stream":
             return self._joined(kind, iter(text.splitlines()), None)
         answer = self._json(kind, text)
@@ -157,11 +157,13 @@ class Exchange:
         except (ValueError, RecursionError):
             answer = None
         if isinstance(answer, dict):
-            return answer
+            return redacted(answer, self._key)  # type: ignore[no-any-return]
         if kind == "text/html" or text.lstrip()[:1] == "<":
             found = "a page of HTML; is it the base URL (it often ends in /v1)?"
         else:
-            found = f"no JSON object but {plain(text, self._key)[:80]!r}"
+            begins = plain(text, self._key)[:80]
+            # What is written with escapes might be the key, in one of the forms that nobody thought of.
+            found = "no JSON object" if "\\" in begins or "%" in begins else f"no JSON object but {begins!r}"
         raise Fault("server", f"{self.where} answered with {found}", retry=True, unknown=True)
 
     def _choice(self, answer: dict[str, Any]) -> dict[str, Any]:
@@ -180,7 +182,7 @@ class Exchange:
                 self._json(kind, "")
             if not line.startswith("data:") or line[5:].strip() == "[DONE]":
                 continue
-            piece = self._json(kind, redact(line[5:], self._key))
+            piece = self._json(kind, line[5:])
             if piece.get("error"):
                 raise self._unusable(f"broke off ({plain(json.dumps(piece['error']), self._key)})", None)
             usage = piece.get("usage") or usage

@@ -5,7 +5,6 @@ made, so that nothing passes unchecked. A library for all of JSON Schema would b
 """
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -34,8 +33,7 @@ _BOUNDS: dict[str, Callable[[Any, Any], bool]] = {
 }
 _STRUCTURE = ("type", "properties", "required", "additionalProperties", "items", "anyOf")
 _NOTES = ("title", "description")
-_FENCE = re.compile(r"```[ \t]*(?:json|JSON)?[ \t]*\r?\n(.*?)```", re.DOTALL)
-_THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+_FENCE, _FENCES, _LONGEST_LABEL = "```", 16, 20
 _SHOWN = 60
 
 
@@ -55,7 +53,7 @@ def read_json(text: str, schema: Mapping[str, Any]) -> tuple[Any, str | None]:
     """
     first: tuple[Any, str | None] | None = None
     reason = "the answer is empty"
-    for candidate in _candidates(_THOUGHT.sub("", text, count=1).strip()):
+    for candidate in _candidates(_spoken(text)):
         try:
             value = _loads(candidate)
             problem = problem_of(value, schema)
@@ -82,8 +80,33 @@ def _no_constant(name: str) -> Any:
 def _candidates(text: str) -> Iterator[str]:
     if text:
         yield text
-    yield from (match[1].strip() for match in _FENCE.finditer(text))
+    yield from _fenced(text)
     yield from (text[place:] for mark in "{[" if (place := text.find(mark)) > 0)
+
+
+def _spoken(text: str) -> str:
+    """A text without the thoughts that it begins with. No pattern: on white space without end they take for ever."""
+    text = text.strip()
+    if text.startswith("<think>"):
+        _, _, spoken = text.partition("</think>")
+        text = spoken.strip() or text
+    return text
+
+
+def _fenced(text: str) -> Iterator[str]:
+    """What stands in fences, at most the first few."""
+    at = text.find(_FENCE)
+    for _ in range(_FENCES):
+        line = text.find("\n", at)
+        if at < 0 or line < 0:
+            return
+        if text[at + len(_FENCE) : min(line, at + _LONGEST_LABEL)].strip().lower() in ("", "json"):
+            end = text.find(_FENCE, line)
+            if end < 0:
+                return
+            yield text[line:end].strip()
+            at = end
+        at = text.find(_FENCE, at + len(_FENCE))
 
 
 # ---------------------------------------------------------------- value against schema

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
 
+from faircut.chunkers.asking import one_line
 from faircut.errors import QuestionError
 from faircut.llm.contract import Answer, LanguageModel, Request
 from faircut.llm.faults import BudgetReached, LlmStopped
@@ -23,7 +24,7 @@ from faircut.questions.prompts import STYLES, Passage, about_window, elsewhere, 
 from faircut.questions.windows import Window, draw_windows
 from faircut.records import Document, Evidence, Question, Span
 
-__all__ = ["REASONS", "Draft", "Generated", "Settings", "generate", "planned_requests"]
+__all__ = ["REASONS", "WINDOWS_EACH", "Draft", "Generated", "Settings", "generate", "planned_requests"]
 
 REASONS = {
     "no answer": "the model gave no answer that can be used",
@@ -42,7 +43,8 @@ REASONS = {
 _ROUND = 16  # windows of a round at most: what a stop finds begun, paid for and not yet judged is small
 _SPARE = 1.3  # windows drawn for each question that is still missing
 _MOST_COPIES = 10  # places of one text: beyond, not all of them can be listed
-_WINDOWS_EACH = 8  # windows for a question wanted, after which a run ends with fewer
+WINDOWS_EACH = 8
+"""Windows for a question wanted, after which a run ends with fewer."""
 
 Advance = Callable[[str, int, int], None]
 
@@ -128,6 +130,7 @@ class Generated:
         with_alternatives: questions with several places as alternatives.
         stopped: why nothing more could be asked (budget, server); None where the run came to its end.
         begun: windows that a stop found half judged; their answers are kept, and the next run goes on with them.
+        example: what the model answered about the first window, or why there is no answer; untrusted.
     """
 
     made: list[MadeQuestion] = field(default_factory=list)
@@ -137,6 +140,7 @@ class Generated:
     with_alternatives: int = 0
     stopped: LlmStopped | None = None
     begun: int = 0
+    example: str = ""
 
 
 def generate(
@@ -163,9 +167,9 @@ def generate(
     run = _Run(model, documents, settings, places, advance)
     drafts = _drafts(documents, settings)
     found = run.found
-    while not found.stopped and len(found.made) < settings.count and found.windows < _WINDOWS_EACH * settings.count:
+    while not found.stopped and len(found.made) < settings.count and found.windows < WINDOWS_EACH * settings.count:
         missing = settings.count - len(found.made)
-        rest = _WINDOWS_EACH * settings.count - found.windows
+        rest = WINDOWS_EACH * settings.count - found.windows
         run.round(list(islice(drafts, min(_ROUND, rest, int(missing * _SPARE) + 1))))
         advance("questions made", len(found.made), settings.count)
     if found.stopped and len(found.made) == settings.count:  # it stopped what was not needed
@@ -186,10 +190,11 @@ def _drafts(documents: Mapping[str, Document], settings: Settings) -> Iterator[D
         number += 1
 
 
-def planned_requests(documents: Mapping[str, Document], settings: Settings) -> list[Request]:
+def planned_requests(documents: Mapping[str, Document], settings: Settings, *, reworded: bool = False) -> list[Request]:
     """The requests that ``settings.count`` questions take when none is refused, for a dry run.
 
-    Those about the first windows are the real ones; those that judge stand for questions that are not there yet.
+    With ``reworded``, each question is worded anew as well, which is all that a window can take. Requests about the
+    first windows are the real ones; those that judge stand for questions that are not there yet.
     """
     drafts = list(islice(_drafts(documents, settings), settings.count))
     requests = [_first(draft, settings) for draft in drafts]
@@ -197,6 +202,7 @@ def planned_requests(documents: Mapping[str, Document], settings: Settings) -> l
         stand_in = f"{number} {draft.window.text[:100]}"
         passages = [Passage(n, draft.window.text[:700]) for n in (1, 2, 3)]
         requests += [without_text(stand_in), elsewhere(stand_in, passages)]
+        requests += [rewording(stand_in, [draft.window.text[:300]])] if reworded else []
     return requests
 
 
@@ -257,13 +263,15 @@ class _Run:
                 kept.append(written)
             else:
                 self._refuse(written)
+            if not self.found.example:
+                self.found.example = answer.text or _said(answer)
         return kept
 
     def _located(self, draft: Draft, answer: Answer) -> Draft | str:
         """The draft with its question and places, or why there is none."""
         if not answer.ok:
             return "no answer"
-        text, quotes = _one_line(answer.parsed["question"]), [q for q in answer.parsed["quotes"] if q.strip()]
+        text, quotes = one_line(answer.parsed["question"]), [q for q in answer.parsed["quotes"] if q.strip()]
         if not text or not quotes:
             return "no question"
         spans = locate_quotes(draft.window.document.text, draft.window.span, quotes)
@@ -289,7 +297,7 @@ class _Run:
     def _mended(self, draft: Draft, answer: Answer | None) -> Draft | None:
         if answer is None:
             return None
-        text = _one_line(answer.parsed["question"]) if answer.ok else ""
+        text = one_line(answer.parsed["question"]) if answer.ok else ""
         again = replace(draft, text=text or draft.text, reworded=True)
         if self._is_close(again):
             self._refuse("word overlap")
@@ -386,8 +394,10 @@ def _asked(answer: Answer) -> Answer | None:
     return None if answer.failure is not None and answer.failure.kind == "not_asked" else answer
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def _said(answer: Answer) -> str:
+    """Why the model itself gave nothing usable; empty where a connection or server failed."""
+    failure = answer.failure
+    return failure.message if failure and failure.kind in ("unusable", "invalid", "truncated") else ""
 
 
 def _touches(place: Evidence, others: Sequence[Evidence]) -> bool:

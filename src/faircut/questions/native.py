@@ -70,6 +70,11 @@ def read_questions(
 
 def _check_is_json_lines(path: Path) -> None:
     """Say of a table or a text what it is once, not of each of its lines. What cannot be read is told later."""
+    if path.is_dir():
+        raise QuestionError(
+            f"{path!s}: is a folder, not questions.jsonl; `faircut questions convert FOLDER --to native --out "
+            "questions.jsonl` makes questions of a folder in BEIR's form.".replace("\n", "\\n")
+        )
     if path.name.lower().endswith((".jsonl", ".jsonl.gz", ".ndjson")) or not path.is_file():
         return
     try:
@@ -85,7 +90,11 @@ def _check_is_json_lines(path: Path) -> None:
 
 
 def write_questions(
-    path: str | Path, questions: Sequence[Question], *, labels: Mapping[str, str] = MappingProxyType({})
+    path: str | Path,
+    questions: Sequence[Question],
+    *,
+    labels: Mapping[str, str] = MappingProxyType({}),
+    about: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> None:
     """Write questions in the native form, gzipped when the name ends in ``.gz``. The file appears whole or not at all.
 
@@ -93,12 +102,14 @@ def write_questions(
         path: where.
         questions: what.
         labels: ``label`` of the questions that have one, by id.
+        about: further keys of the questions that have some, by id.
 
     Raises:
         StoreError: it cannot be written.
     """
-    labelled = ({"label": labels[q.id]} if q.id in labels else {} for q in questions)
-    write_lines(Path(path), (question_object(q) | label for q, label in zip(questions, labelled, strict=True)))
+    further = ({"label": labels[q.id]} if q.id in labels else {} for q in questions)
+    lines = zip(questions, further, strict=True)
+    write_lines(Path(path), ({**question_object(q), **about.get(q.id, {}), **more} for q, more in lines))
 
 
 def question_object(question: Question) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import quantiles
 
 from faircut.index.words import terms
+from faircut.questions.counting import counted
 from faircut.questions.document_level import DOCUMENT_MEASURES, is_document_level
 from faircut.questions.filters import word_overlap
 from faircut.records import Document, Evidence, Question
@@ -98,13 +99,15 @@ def report_lines(report: SetReport, *, blocks: bool = True) -> list[str]:
         report: the counts.
         blocks: draw the histogram with block characters beside its numbers.
     """
-    kinds = f"{report.several_pieces:,} need several places together, {report.alternatives:,} have alternatives"
+    needing = f"{report.several_pieces:,} {'needs' if report.several_pieces == 1 else 'need'} several places together"
+    kinds = f"{needing}, {report.alternatives:,} {'has' if report.alternatives == 1 else 'have'} alternatives"
     lines = [
-        f"questions: {report.questions:,}, on {report.documents:,} of {report.corpus:,} documents; {kinds}",
+        f"questions: {report.questions:,}, on {report.documents:,} of {counted(report.corpus, 'documents')}; {kinds}",
         f"words of a question: {_three(report.question_words)}",
     ]
     if report.document_level:
-        lines.append(f"document level: {report.document_level:,} questions name only the document; {_ONLY}")
+        whole = counted(report.document_level, "questions with only the document named")
+        lines.append(f"document level: {whole}; {_ONLY}")
     if report.document_level < report.questions:
         strata = ", ".join(f"{name} {count:,}" for name, count in zip(_STRATA, report.overlap, strict=True))
         lines += [

@@ -5,6 +5,7 @@ is shown and how an answer is typed is left to the command line.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,12 @@ from typing import Any, Literal
 from faircut.documents.jsonl import LineError, numbered_lines, parse_object, write_lines
 from faircut.errors import QuestionError
 
-__all__ = ["Review", "open_review"]
+__all__ = ["Review", "is_too_short", "open_review"]
+
+_SHORTEST = 8  # characters of a question
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"
+)  # words without spaces between
 
 Decision = Literal["accepted", "edited"]
 
@@ -70,6 +76,13 @@ class Review:
 
     def _write(self) -> None:
         write_lines(self.path, self.records)
+
+
+def is_too_short(text: str) -> bool:
+    """Whether a text is a slip of the keyboard rather than a question: under eight characters, or one word."""
+    if _UNSPACED.search(text):
+        return len(text.strip()) < _SHORTEST // 2
+    return len(text.strip()) < _SHORTEST or len(text.split()) < 2
 
 
 def open_review(path: Path) -> Review:

@@ -10,6 +10,7 @@ from typing import Any
 from faircut.questions.document_level import why_no_places
 from faircut.questions.native import about_smoke_tests
 from faircut.report.money import cheapness, is_paid
+from faircut.report.of_a_model import is_idle
 
 __all__ = ["ControlLine", "Line", "Results", "label_of", "results_of"]
 
@@ -19,6 +20,8 @@ class Line:
     """One row of the leaderboard. Sizes and budgets are in budget tokens, times in seconds, money in US dollars.
 
     Money is None where a price is unknown; ``is_paid`` says whether there is any in the row. ``cheapness`` orders rows.
+    ``llm_seconds`` is None where a cache gave answers. ``integrity_note`` is what must be read of ``integrity``:
+    defects, or a language model that gave little that is used; else empty.
     """
 
     row: str
@@ -44,6 +47,7 @@ class Line:
     embedded_per_token: float
     integrity_ok: bool
     integrity: str
+    integrity_note: str
     curve: tuple[tuple[int, float], ...]
     beside: tuple[tuple[str, float, str], ...]
     smallest_detectable: float | None
@@ -51,6 +55,7 @@ class Line:
     embedded_tokens: int
     embedding_money: float | None
     llm_tokens: int | None
+    llm_seconds: float | None
     llm_money: float | None
     money: float | None
     is_paid: bool
@@ -146,6 +151,7 @@ def _line(row: Mapping[str, Any], shown: Sequence[str]) -> Line:
         embedded_per_token=cost["embedded_per_document_token"],
         integrity_ok=row["integrity"]["ok"],
         integrity=row["integrity"]["words"],
+        integrity_note=integrity_note(row["integrity"]),
         curve=tuple((int(budget), value) for budget, value in row["curve"].items()),
         beside=tuple(_beside(row["beside"][name], name) for name in shown),
         smallest_detectable=contrast.get("smallest_detectable"),
@@ -153,11 +159,17 @@ def _line(row: Mapping[str, Any], shown: Sequence[str]) -> Line:
         embedded_tokens=cost["embedded_tokens"],
         embedding_money=cost.get("embedding_money"),
         llm_tokens=cost["llm_prompt_tokens"] + cost["llm_completion_tokens"] if "llm_requests" in cost else None,
+        llm_seconds=cost.get("llm_seconds"),
         llm_money=cost.get("llm_money"),
         money=cost.get("money"),
         is_paid=is_paid(cost),
         cheapness=cheapness(cost, row["chunks"]),
     )
+
+
+def integrity_note(found: Mapping[str, Any]) -> str:
+    """The words of an integrity that somebody must read; empty where all is well."""
+    return "" if found["ok"] and not is_idle(found) else str(found["words"])
 
 
 def _control(control: Mapping[str, Any]) -> ControlLine:
@@ -215,6 +227,7 @@ def _advice(lines: tuple[Line, ...]) -> str:
 def _notes(leaderboard: Mapping[str, Any], lines: tuple[Line, ...]) -> list[str]:
     named = leaderboard.get("document_level", 0)
     notes = [why_no_places(named, leaderboard["questions"]), _COUNTS_CHUNKS] if named else []
+    notes += leaderboard.get("measure_notes", [])
     notes += _left_out(leaderboard)
     if any(x.verdict == "no measured difference" for x in lines):
         sizes = [x for x in lines if x.verdict == "no measured difference" and x.smallest_detectable]
@@ -273,10 +286,14 @@ def _first(names: Sequence[str]) -> str:
 def _alike(leaderboard: Mapping[str, Any]) -> list[str]:
     """Where nothing can differ because the documents are too short to be cut, or two chunkers cut alike."""
     notes, documents = [], leaderboard["corpus"]["documents"]
+    own = [row for row in leaderboard["rows"] if not row["is_control"]]
+    whole = [row for row in leaderboard["rows"] if 2 * row["uncut_documents"] > documents]
+    is_short = len(own) > 1 and all(row in whole for row in own)
     for row in leaderboard["rows"]:
-        if 2 * row["uncut_documents"] > documents:
+        if row in whole:
             shown = f"{row['uncut_documents']:,} of {documents:,} documents"
-            notes.append(f"{row['row']} left {shown} in one chunk: they are too short to tell chunkers apart.")
+            why = "they are too short to tell chunkers apart" if is_short else "it did not cut them"
+            notes.append(f"{row['row']} left {shown} in one chunk: {why}.")
         if row["same_chunks_as"]:
             notes.append(f"{row['row']} made the same chunks as {', '.join(row['same_chunks_as'])}.")
     return notes

@@ -12,6 +12,7 @@ import numpy as np
 from faircut.evaluation.confidence import mean_interval
 from faircut.evaluation.measures import parse_measure
 from faircut.evaluation.misses import CAUSES
+from faircut.llm.prices import dollars
 from faircut.report.clusters import clustered_order
 from faircut.report.money import is_paid
 from faircut.report.payload import hits_of
@@ -212,8 +213,8 @@ def _sizes(data: DataSet) -> Figure | None:
 
 _MONEY = ("embedding_money", "llm_money", "money")
 _COSTS = {
-    "cutting_seconds", "embedding_seconds", "embedded_tokens", "embedded_per_document_token", "embedding_price",
-    *_MONEY,
+    "cutting_seconds", "llm_seconds", "embedding_seconds", "embedded_tokens", "embedded_per_document_token",
+    "embedding_price", *_MONEY,
 }  # fmt: skip
 
 
@@ -224,8 +225,10 @@ def _times(data: DataSet) -> Figure | None:
     bars, rows = [], []
     for i, label, row in _named(data):
         cost = row.entry["cost"]
-        bars.append({"row": i, "cutting": cost["cutting_seconds"], "embedding": cost["embedding_seconds"]})
-        seconds = number(cost["cutting_seconds"]), number(cost["embedding_seconds"], 1)
+        waits = {"answers": cost.get("llm_seconds"), "asks": "llm_requests" in cost}
+        bars.append({"row": i, "cutting": cost["cutting_seconds"], "embedding": cost["embedding_seconds"], **waits})
+        answers = [_waited(cost)] if asked else []
+        seconds = number(cost["cutting_seconds"]), *answers, number(cost["embedding_seconds"], 1)
         tokens = number(cost["embedded_tokens"], 0), number(cost["embedded_per_document_token"], 2)
         others = [number(cost.get(name), 0 if isinstance(cost.get(name), int) else 3) for name in more]
         rows.append([_word(label), *seconds, *tokens, *(_paid(cost, asked=asked) if paid else ()), *others])
@@ -233,14 +236,29 @@ def _times(data: DataSet) -> Figure | None:
         "Seconds for the whole corpus on the machine of the run, as if nothing had been cached: embedding is its "
         "tokens over the measured rate, those embedded for cutting included."
     )
+    note += _ANSWERS if asked else ""
     note += " What it costs in money is in the table." if paid else ""
     spent = ("embedding cost", *(["llm cost"] if asked else []), "cost") if paid else ()
     names = [name.replace("_", " ") for name in more]
-    columns = ("chunker", "cutting s", "embedding s", "tokens embedded", "embedded/token", *spent, *names)
+    timed = ("cutting s", *(["llm s"] if asked else []), "embedding s")
+    columns = ("chunker", *timed, "tokens embedded", "embedded/token", *spent, *names)
     return Figure(
-        "times", "times", "How long does it take?", note, {"bars": bars},
+        "times", "times", "How long does it take?", note, {"bars": bars, "asked": asked},
         _table("costs", "Cutting, embedding and search", columns, rows),
     )  # fmt: skip
+
+
+_ANSWERS = (
+    " Seconds of a language model are those waited for its answers by the run that asked. Where a cache gave answers "
+    "they are not known, and the row takes longer than is drawn (≥)."
+)
+
+
+def _waited(cost: Mapping[str, Any]) -> Cell:
+    """The seconds waited for a language model; nothing where none was asked."""
+    if "llm_requests" in cost and cost.get("llm_seconds") is None:
+        return Cell("cached", None)
+    return number(cost.get("llm_seconds"), 1)
 
 
 def _paid(cost: Mapping[str, Any], *, asked: bool) -> list[Cell]:
@@ -253,28 +271,43 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+_DOLLARS = "Score against what embedding and a language model's answers cost in money, as if nothing had been cached."
+_TOKENS = "Score against the tokens embedded per token of the documents, which is what money and time go into."
+_UNKNOWN = "What rows cost in money is not all known, as a price is missing: that of a language model is not in here."
+_LINE = "Top left is best. The line joins those that no other beats at their cost or below (large, outlined)."
+
+
 def _quality_cost(data: DataSet) -> Figure | None:
-    points = []
+    costs = [row.entry["cost"] for row in data.rows]
+    is_known = all(cost.get("money") is not None for cost in costs if is_paid(cost))
+    in_money = is_known and any((cost.get("money") or 0) > 0 for cost in costs)
+    points: list[dict[str, Any]] = []
     for i, label, row in _named(data):
-        cost = row.entry["cost"]["embedded_per_document_token"]
-        points.append({"row": i, "label": label, "cost": cost, "score": row.entry["score"]["mean"]})
+        spent = row.entry["cost"]
+        cost = (spent.get("money") or 0.0) if in_money else spent["embedded_per_document_token"]
+        said = dollars(cost) if in_money else f"{cost:.2f} tokens embedded per token"
+        points.append({"row": i, "label": label, "cost": cost, "said": said, "score": row.entry["score"]["mean"]})
     own = [p for p in points if not data.rows[p["row"]].entry["is_control"]]
     best = _frontier([(p["cost"], p["score"]) for p in own])
     efficient = {own[at]["row"] for at in best}
     for point in points:
         point["efficient"] = point["row"] in efficient
     rows = [
-        [_word(p["label"]), number(p["cost"], 3), number(p["score"]), _word("yes" if p["efficient"] else "no")]
+        [
+            _word(p["label"]),
+            money(p["cost"]) if in_money else number(p["cost"], 3),
+            number(p["score"]),
+            _word("yes" if p["efficient"] else "no"),
+        ]
         for p in points
     ]
-    note = (
-        "Score against the tokens embedded per token of the documents, which is what money and time go into. Top left "
-        "is best. The line joins those that no other beats at their cost or below (large, outlined)."
-    )
-    columns = ("chunker", "embedded/token", "score", "efficient")
+    against = _TOKENS if is_known else f"{_TOKENS} {_UNKNOWN}"
+    note = f"{_DOLLARS if in_money else against} {_LINE}"
+    columns = ("chunker", "cost" if in_money else "embedded/token", "score", "efficient")
+    axis = {"x": "cost in US dollars" if in_money else "tokens embedded per token of the documents", "money": in_money}
     return Figure(
         "frontier", "frontier", "What does quality cost?", note,
-        {"points": points, "measure": data.runs[0].leaderboard["measure"]},
+        {"points": points, "measure": data.runs[0].leaderboard["measure"]} | axis,
         _table("quality-and-cost", "Score and cost", columns, rows),
     )  # fmt: skip
 

@@ -58,7 +58,7 @@ def leaderboard_markdown(results: Results) -> str:
     parts = [*label, f"**{plain(results.sentence)}**", f"{plain(head)}:", _scores(results)]
     if results.controls:
         parts += ["Against its own size-matched control (same lengths, shuffled):", _controls(results)]
-    notes = [*results.notes, *(f"Integrity of {x.row}: {x.integrity}." for x in results.lines if not x.integrity_ok)]
+    notes = [*results.notes, *(f"Integrity of {x.row}: {x.integrity_note}." for x in results.lines if x.integrity_note)]
     if notes:
         parts.append("\n".join(f"- {plain(note)}" for note in notes))
     return "\n\n".join(parts) + "\n"
@@ -88,7 +88,7 @@ def _score_row(line: Line, money: Sequence[str]) -> list[str]:
         f"{line.size_median:,.0f}t",
         f"{line.embedded_per_token:.2f}",
         *money,
-        "ok" if line.integrity_ok else "see below",
+        "see below" if line.integrity_note else "ok",
     ]
 
 

@@ -12,7 +12,7 @@ from faircut.llm.prices import dollars
 if TYPE_CHECKING:
     from faircut.report.data import Line
 
-__all__ = ["MEANING", "cheapness", "is_paid", "money_columns"]
+__all__ = ["MEANING", "cheapness", "is_paid", "money_columns", "waited"]
 
 MEANING = (
     "as if nothing had been cached: embedding the chunks, what was embedded for cutting, and a language model's answers"
@@ -25,8 +25,18 @@ def is_paid(cost: Mapping[str, Any]) -> bool:
     return "llm_requests" in cost or cost.get("embedding_price", 0.0) != 0.0
 
 
-def money_columns(lines: Sequence["Line"]) -> list[tuple[str, Callable[["Line"], str]]]:
-    """The names of the columns and what is in them; none where nothing is paid for."""
+def waited(line: "Line") -> str:
+    """The seconds waited for a language model's answers; ``cached`` where they were not all asked for in this run."""
+    if line.llm_tokens is None:
+        return ""
+    return "cached" if line.llm_seconds is None else f"{line.llm_seconds:,.1f}"
+
+
+def money_columns(lines: Sequence["Line"], *, seconds: bool = True) -> list[tuple[str, Callable[["Line"], str]]]:
+    """The names of the columns and what is in them; none where nothing is paid for.
+
+    ``seconds``: whether those of a language model are among them; else they stand elsewhere.
+    """
     columns: list[tuple[str, Callable[[Line], str]]] = []
     if any(line.is_paid for line in lines):
         columns += [
@@ -35,6 +45,7 @@ def money_columns(lines: Sequence["Line"]) -> list[tuple[str, Callable[["Line"],
         ]
         if any(line.llm_tokens is not None for line in lines):
             columns += [
+                *([("llm s", waited)] if seconds else []),
                 ("llm tokens", lambda line: "" if line.llm_tokens is None else f"{line.llm_tokens:,}"),
                 ("llm cost", lambda line: "" if line.llm_tokens is None else dollars(line.llm_money)),
             ]

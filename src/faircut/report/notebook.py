@@ -58,6 +58,7 @@ def run(
     replacing: bool = False,
     budget: "Budget | None" = None,
     prices: "PriceTable | None" = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Leaderboard:
     """Run a comparison and return its leaderboard, which is also in ``folder/leaderboard.json``.
 
@@ -71,6 +72,7 @@ def run(
         replacing: whether the result of another comparison that the folder holds may be replaced.
         budget: the most that remote embedders and the plan's language model may cost together, for this run.
         prices: of models, before those of the table that comes with faircut.
+        tell: called before anything is embedded with a sentence for each measure that can hardly show a difference.
 
     Raises:
         FaircutError: bad documents, questions, weights or disk, or the budget is reached; what was finished or paid
@@ -82,6 +84,7 @@ def run(
         "language_model": language_model, "replacing": replacing, "budget": budget, "prices": prices,
     }  # fmt: skip
     options |= {} if advance is None else {"advance": advance}
+    options |= {} if tell is None else {"tell": tell}
     board = experiment(plan, folder, cache=cache, announce=announce, **options)
     return Leaderboard(board)
 
@@ -95,7 +98,7 @@ def _html(results: "Results") -> str:
     """A sentence, the table, the notes."""
     tested = f", tested by {results.unit}" if results.unit else ""
     head = f"{results.measure}, {results.questions:,} questions on {results.documents:,} documents{tested}"
-    notes = [*results.notes, *(f"Integrity of {x.row}: {x.integrity}." for x in results.lines if not x.integrity_ok)]
+    notes = [*results.notes, *(f"Integrity of {x.row}: {x.integrity_note}." for x in results.lines if x.integrity_note)]
     listed = "".join(f"<li>{_text(note)}</li>" for note in notes)
     label = f"<p><strong>{_text(results.label)}</strong></p>" if results.label else ""
     return (
@@ -148,7 +151,7 @@ def _row(line: "Line", money: "Sequence[str]") -> str:
         f"{line.size_median:,.0f}t",
         f"{line.embedded_per_token:.2f}",
         *money,
-        "ok" if line.integrity_ok else "see below",
+        "see below" if line.integrity_note else "ok",
     ]
     weight = "bold" if line.is_baseline else "normal"
     name = f'<th scope="row" style="{_LINE};text-align:left;font-weight:{weight}"><code>{_text(line.row)}</code></th>'

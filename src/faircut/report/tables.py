@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 from faircut.evaluation.stability import SENTENCES
 from faircut.llm.prices import dollars
 from faircut.report.money import MEANING, is_paid
+from faircut.report.of_a_model import is_asked, is_idle
 from faircut.report.run_data import DataSet, RunData
+from faircut.text.percent import percent
 
 __all__ = [
     "Cell", "Column", "Table", "integrity_table", "leaderboard_table", "left_out_tables", "money", "number",
@@ -141,6 +143,9 @@ def _difference(found: Mapping[str, Any]) -> Cell:
 
 
 def _integrity(found: Mapping[str, Any]) -> Cell:
+    if found["ok"] and is_idle(found):
+        left = (found.get("model_fallbacks") or 0) + (found.get("uncited") or 0)
+        return Cell(f"model: {percent(1 - left / found['model_asked'])} used", found["words"], "defect")
     if found["ok"]:
         return Cell("ok", found["words"], "ok")
     too_long, others = found.get("beyond_limit"), ("lost", "offsets_wrong", "out_of_order", "blank", "over_ceiling")
@@ -164,19 +169,29 @@ _COUNTS = (
     ("begin_inside_sentence", "chunks that begin inside a sentence"),
     ("headings_orphaned", "chunks that end with a heading whose text comes after"),
 )
+_OF_A_MODEL = (
+    ("model_asked", "sentences, windows or chunks that a language model was asked about"),
+    ("model_fallbacks", "of them, those without a usable answer, cut or kept by rule"),
+    ("statements", "that the model wrote"),
+    ("unfaithful", "statements with a word or number that is not in their sources, which stand instead"),
+    ("uncited", "sentences that are in no statement and stand for themselves"),
+    ("rewritten", "chunks with text of the model"),
+)
 
 
 def integrity_table(data: DataSet) -> Table:
-    """What the cutting lost, repeated, broke or made too long."""
+    """What the cutting lost, repeated, broke or made too long, and what became of a language model's answers."""
+    asked = any(is_asked(row.entry["integrity"]) for row in data.rows)
+    counted = (*_COUNTS, *(_OF_A_MODEL if asked else ()))
     columns = (
         Column("chunker"), Column("result", help="ok, or what is wrong in one phrase"),
         Column("characters", True, "of the documents that are not white space"),
-        *(Column(name.replace("_", " "), True, meaning) for name, meaning in _COUNTS),
+        *(Column(name.replace("_", " "), True, meaning) for name, meaning in counted),
     )  # fmt: skip
     rows = []
     for i, (label, row) in enumerate(zip(data.labels, data.rows, strict=True)):
         found = row.entry["integrity"]
-        counts = [number(found.get(name), 0) for name, _ in _COUNTS]
+        counts = [number(found.get(name), 0) for name, _ in counted]
         rows.append((Cell(label, row.name, row=i), _integrity(found), number(found["characters"], 0), *counts))
     return Table("integrity", "Integrity of the cuts", columns, tuple(rows))
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from faircut.report.data import ControlLine, Line, Results
-from faircut.report.money import money_columns
+from faircut.report.money import money_columns, waited
 from faircut.report.plots import Histograms, histograms, sparkline
 from faircut.report.safe import printable
 
@@ -122,11 +122,13 @@ def _p(value: float) -> str:
 
 
 def _costs(results: Results) -> Table:
-    columns = ("embedder::chunker", "chunks", "median", "5-95 %", "cut s", "embed s", "embedded/token", "integrity")
-    return columns, [_cost_row(line) for line in results.lines]
+    asked = any(line.llm_tokens is not None for line in results.lines)
+    seconds = ("cut s", *(["llm s"] if asked else []), "embed s")
+    columns = ("embedder::chunker", "chunks", "median", "5-95 %", *seconds, "embedded/token", "integrity")
+    return columns, [_cost_row(line, asked=asked) for line in results.lines]
 
 
-def _cost_row(line: Line) -> tuple["str | RenderableType", ...]:
+def _cost_row(line: Line, *, asked: bool) -> tuple["str | RenderableType", ...]:
     embedding = "cached" if line.embedding_seconds is None else f"{line.embedding_seconds:,.1f}"
     return (
         _plain(line.row),
@@ -134,15 +136,16 @@ def _cost_row(line: Line) -> tuple["str | RenderableType", ...]:
         f"{line.size_median:,.0f}t",
         f"{line.size_p5:,.0f}-{line.size_p95:,.0f}",
         f"{line.cutting_seconds:,.2f}",
+        *([waited(line)] if asked else []),
         embedding,
         f"{line.embedded_per_token:.2f}",
-        _plain("ok" if line.integrity_ok else "see below", "" if line.integrity_ok else "yellow"),
+        _plain("see below" if line.integrity_note else "ok", "yellow" if line.integrity_note else ""),
     )
 
 
 def _money(results: Results) -> Table | None:
     """What rows cost in money; None where nothing is paid for."""
-    columns = money_columns(results.lines)
+    columns = money_columns(results.lines, seconds=False)
     if not columns:
         return None
     rows: list[tuple[str | RenderableType, ...]] = [
@@ -174,4 +177,4 @@ def _controls(controls: tuple[ControlLine, ...]) -> Table:
 
 
 def _defects(results: Results) -> list[str]:
-    return [f"Integrity of {line.row}: {line.integrity}." for line in results.lines if not line.integrity_ok]
+    return [f"Integrity of {line.row}: {line.integrity_note}." for line in results.lines if line.integrity_note]

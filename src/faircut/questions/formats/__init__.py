@@ -3,28 +3,31 @@
 A new format is one file and one name in ``FORMATS``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import Any
 
 from faircut.documents.jsonl import LineError, numbered_lines, parse_object
 from faircut.errors import PlanError, QuestionError, nearest
 from faircut.questions.check import Placed
+from faircut.questions.counting import counted
 from faircut.questions.document_level import is_document_level
 from faircut.questions.formats.beir import BEIR
 from faircut.questions.formats.chroma import CHROMA
-from faircut.questions.formats.contract import Format, Peek, Problems
+from faircut.questions.formats.contract import Contents, Format, Peek, Problems
 from faircut.questions.formats.json_text import json_value
 from faircut.questions.formats.legalbench_rag import LEGALBENCH_RAG
 from faircut.questions.formats.llamaindex import LLAMAINDEX
 from faircut.questions.formats.native import NATIVE
-from faircut.questions.formats.pairs import PAIRS, TABLE, TABLE_EXTENSIONS
+from faircut.questions.formats.pairs import PAIRS, TABLE, TABLE_EXTENSIONS, write_table
 from faircut.questions.formats.ragas import RAGAS
 from faircut.questions.formats.resolve import resolve
 from faircut.questions.formats.squad import SQUAD
 from faircut.questions.formats.table_rows import SPREADSHEETS, table_rows
+from faircut.questions.made import question_id
 from faircut.questions.native import write_questions
 from faircut.records import Document, Question
 
@@ -33,9 +36,12 @@ __all__ = ["FORMATS", "Reading", "find_format", "format_named", "read_foreign", 
 FORMATS: tuple[Format, ...] = (NATIVE, SQUAD, BEIR, CHROMA, LEGALBENCH_RAG, RAGAS, LLAMAINDEX, PAIRS, TABLE)
 """Of several that suit a file, the first is taken."""
 
+_ALIASES = {"csv": "table", "tsv": "table"}
 
-LABELS = "labels of questions that are a smoke test: only the native form has them"
+
+LABELS = "labels of questions that are a smoke test: only the native form and tables have them"
 WITHIN = "limits of the search to one document (within): only the native form has them"
+IDS = "ids of questions: this format has none"
 """What other formats leave out of a question."""
 
 
@@ -52,6 +58,7 @@ class Reading:
         notes: what was mended, by what it was.
         problems: what is wrong; questions with a problem are not in ``placed``.
         labels: such as that of a smoke test, by the question's id.
+        about: what else is said of the questions (how they were made, what a review decided), by the question's id.
     """
 
     format: Format
@@ -62,6 +69,7 @@ class Reading:
     notes: Mapping[str, int]
     problems: Problems
     labels: Mapping[str, str] = field(default_factory=dict)
+    about: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     questions: list[Question] = field(init=False)
 
@@ -70,7 +78,12 @@ class Reading:
 
 
 def read_foreign(
-    path: Path, documents: Mapping[str, Document] | None, *, form: Format | None = None, shown: int = 20
+    path: Path,
+    documents: Mapping[str, Document] | None,
+    *,
+    form: Format | None = None,
+    shown: int = 20,
+    unread: Collection[str] = (),
 ) -> Reading:
     """Read questions of any format.
 
@@ -79,6 +92,7 @@ def read_foreign(
         documents: the corpus by id; None takes the texts that the file brings along (SQuAD, BEIR, LlamaIndex).
         form: the format; None finds it by a look at the file.
         shown: problems that are kept in words; the others are counted.
+        unread: ids of documents that could not be read: questions that name them are left out, and counted.
 
     Raises:
         QuestionError: the file cannot be read at all, its format is not known, or it needs a corpus.
@@ -89,15 +103,30 @@ def read_foreign(
     if documents is None and contents.rows and not contents.documents:
         raise QuestionError(f"{path}: no documents came with these questions ({form.name}); name them with --corpus.")
     known = documents if documents is not None else _unique(contents.documents, path, problems)
+    if unread:
+        _leave_out_unread(contents, known, unread)
     resolved = resolve(contents.rows, known, problems)
     if not contents.rows and not problems.total:
         problems.add(str(path), _no_questions(form, contents.left_out))
-    own, notes = documents is None, dict(resolved.notes)
-    return Reading(form, resolved.placed, known, own, contents.left_out, notes, problems, resolved.labels)
+    own, notes, labels = documents is None, dict(resolved.notes), resolved.labels
+    return Reading(form, resolved.placed, known, own, contents.left_out, notes, problems, labels, resolved.about)
+
+
+def _leave_out_unread(contents: Contents, known: Mapping[str, Document], unread: Collection[str]) -> None:
+    """Take out the rows that name a document that could not be read, by its id or the name of its file."""
+    names = {name for one in unread for name in (one, PurePath(one).name)}
+    kept = []
+    for row in contents.rows:
+        named = {piece.document for piece in row.pieces} | {row.within}
+        if any(one and one not in known and (one in names or PurePath(one).name in names) for one in named):
+            contents.leave_out("questions with evidence in a document that could not be read")
+        else:
+            kept.append(row)
+    contents.rows[:] = kept
 
 
 def _no_questions(form: Format, left_out: Mapping[str, int]) -> str:
-    said = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+    said = ", ".join(counted(count, reason) for reason, count in left_out.items())
     if said:
         return f"none of its questions can be used (read as {form.name}); left out are {said}."
     return f"there are no questions in this file (read as {form.name}); write some, or name its format with --from."
@@ -118,6 +147,7 @@ def write_foreign(
     documents: Mapping[str, Document],
     *,
     labels: Mapping[str, str] = MappingProxyType({}),
+    about: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> dict[str, int]:
     """Write questions in a format; gives what could not be said in it, by reason.
 
@@ -127,6 +157,7 @@ def write_foreign(
         questions: what is asked.
         documents: those of the evidence, by id.
         labels: such as that of a smoke test, by the question's id.
+        about: further keys of the questions, by the question's id.
 
     Raises:
         QuestionError: the questions only name documents, and the format needs places.
@@ -144,15 +175,23 @@ def write_foreign(
             "written. Possible: native, beir."
         )
     if form is NATIVE:
-        write_questions(path, questions, labels=labels)
+        write_questions(path, questions, labels=labels, about=about)
         return {}
-    left_out = form.writes(path, questions, documents)
-    if labels:
-        left_out[LABELS] = len(labels)
-    limited = sum(question.within is not None for question in questions)
-    if limited:
-        left_out[WITHIN] = limited
-    return left_out
+    limited = {WITHIN: sum(question.within is not None for question in questions)}
+    if form is TABLE:
+        labelled = {q.id: {"label": labels[q.id]} if q.id in labels else {} for q in questions}
+        left_out = write_table(path, questions, documents, {q: labelled[q] | dict(about.get(q, {})) for q in labelled})
+    else:
+        left_out = form.writes(path, questions, documents)
+        limited |= {LABELS: len(labels)} | _unsaid(questions, about)
+        limited[IDS] = 0 if form.has_ids else sum(q.id != question_id(q.text, q.evidence) for q in questions)
+    return left_out | {reason: count for reason, count in limited.items() if count}
+
+
+def _unsaid(questions: Sequence[Question], about: Mapping[str, Mapping[str, Any]]) -> Counter[str]:
+    """What is known of the questions beyond their text and evidence, by reason."""
+    keys = Counter(key for question in questions for key in about.get(question.id, {}))
+    return Counter({f"values of {key}: only the native form and tables have them": n for key, n in keys.items()})
 
 
 def _instead(path: Path) -> str:
@@ -169,12 +208,13 @@ def _written() -> list[str]:
 
 
 def format_named(name: str) -> Format:
-    """The format of this name.
+    """The format of this name; ``csv`` and ``tsv`` are names of ``table``.
 
     Raises:
         PlanError: there is none.
     """
-    found = next((form for form in FORMATS if form.name == name), None)
+    wanted = _ALIASES.get(name, name)
+    found = next((form for form in FORMATS if form.name == wanted), None)
     if found is None:
         raise PlanError(f"no format {name!r}{nearest(name, [form.name for form in FORMATS])}")
     return found

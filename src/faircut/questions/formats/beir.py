@@ -38,7 +38,7 @@ def _read(path: Path, problems: Problems) -> Contents:
             pieces = tuple(Piece(name, whole=True) for name in judged[identity])
             contents.rows.append(Row(place, as_text(value, "text"), pieces, identity, "any"))
     for _ in judged.keys() - asked:
-        contents.leave_out(f"queries of {qrels.name} that are not in queries.jsonl")
+        contents.leave_out(f"queries of {qrels.name} missing in queries.jsonl")
     corpus = _either(path, "corpus.jsonl")
     if corpus.exists():  # the documents may be named beside
         contents.documents = _documents(corpus, contents, problems)

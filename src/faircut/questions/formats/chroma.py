@@ -75,4 +75,5 @@ CHROMA = Format(
     _read,
     _write,
     (".csv",),
+    has_ids=False,
 )

@@ -6,7 +6,7 @@ A row says what stands in the file, in the file's own names; finding it in the d
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from faircut.errors import QuestionError
 from faircut.records import Document, Question
@@ -45,7 +45,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One question of a file; ``place`` is its line, and its item where a line is not enough."""
+    """One question of a file; ``place`` is its line, and its item where a line is not enough.
+
+    ``about`` is what else the file says of it: how it was made, and what a review decided.
+    """
 
     place: str
     text: str
@@ -54,6 +57,7 @@ class Row:
     match: Literal["all", "any"] = "all"
     within: str | None = None
     label: str = ""
+    about: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Problems:
@@ -111,7 +115,8 @@ class Format:
     """A kind of file.
 
     ``suits`` decides by a look at the file; of several that suit, the first in the registry is taken. ``writes`` is
-    None for what is only read; ``extensions`` are what a file to be written may be called.
+    None for what is only read; ``extensions`` are what a file to be written may be called; ``has_ids`` says whether a
+    written question has its id.
     """
 
     name: str
@@ -120,3 +125,4 @@ class Format:
     reads: Read
     writes: Write | None = None
     extensions: tuple[str, ...] = (".json",)
+    has_ids: bool = True

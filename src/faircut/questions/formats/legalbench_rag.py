@@ -65,4 +65,5 @@ LEGALBENCH_RAG = Format(
     lambda peek: peek.shape == "object" and peek.has("tests"),
     _read,
     _write,
+    has_ids=False,
 )

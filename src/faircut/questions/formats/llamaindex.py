@@ -67,7 +67,7 @@ def _write(path: Path, questions: Sequence[Question], documents: Mapping[str, Do
             contents.leave_out("questions without a place")
             continue
         if question.match == "all" and len(question.evidence) > 1:
-            contents.leave_out("questions that need several places together: relevant nodes are alternatives")
+            contents.leave_out("questions needing several places together: relevant nodes are alternatives")
             continue
         texts = [documents[p.document_id].text[p.span.start : p.span.end] for p in question.evidence]
         nodes = {content_id(text): text for text in texts}

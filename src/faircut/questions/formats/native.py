@@ -11,6 +11,8 @@ from faircut.records import Document, Question
 
 __all__ = ["NATIVE"]
 
+_SAID = {"id", "question", "gold", "gold_is", "within", "label"}
+
 
 def _read(path: Path, problems: Problems) -> Contents:
     contents = Contents()
@@ -43,7 +45,9 @@ def _rows(value: dict[str, Any], place: str, problems: Problems) -> list[Row]:
     identity, label = value.get("id"), value.get("label")
     kept = tuple(piece for piece in pieces if piece is not None)
     named = identity if isinstance(identity, str) else ""
-    return [Row(place, value["question"], kept, named, match, within, label if isinstance(label, str) else "")]
+    labelled = label if isinstance(label, str) else ""
+    about = {key: one for key, one in value.items() if key not in _SAID}
+    return [Row(place, value["question"], kept, named, match, within, labelled, about)]
 
 
 def _piece(one: Any) -> Piece | None:

@@ -108,4 +108,5 @@ RAGAS = Format(
     _read,
     _write,
     (".jsonl",),
+    has_ids=False,
 )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import PurePath
-from typing import Literal
+from typing import Any, Literal
 
 from faircut.files import is_utf8
 from faircut.questions.check import Placed
@@ -33,11 +33,13 @@ class Resolved:
         placed: the questions with their places in the file.
         notes: what was mended, by what it was.
         labels: those of the questions that have one, by the question's id.
+        about: what else is said of the questions, by the question's id.
     """
 
     placed: list[Placed] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
     labels: dict[str, str] = field(default_factory=dict)
+    about: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def resolve(rows: Sequence[Row], documents: Mapping[str, Document], problems: Problems) -> Resolved:
@@ -74,6 +76,7 @@ class _Resolver:
             if question is not None and self.problems.total == before:
                 self.resolved.placed.append(Placed(row.place, question))
                 self.resolved.labels |= {question.id: row.label} if row.label else {}
+                self.resolved.about |= {question.id: row.about} if row.about else {}
         return self.resolved
 
     # ------------------------------------------------------------ one question
@@ -162,7 +165,7 @@ class _Resolver:
             return [Evidence(document.id, Span(start, end))]
         places = self._places(document, piece.quote)
         if len(places) == 1:
-            self.resolved.notes["offsets that did not fit their quote, corrected"] += 1
+            self.resolved.notes["offsets corrected to those of the quote"] += 1
             return [Evidence(document.id, places[0])]
         there = "is there more than once" if places else "is not there"
         self._problem(
@@ -194,7 +197,7 @@ class _Resolver:
             )
             return []
         if alone and len(places) <= MOST_ALTERNATIVES:
-            self.resolved.notes["quotes that stand in several places, listed as alternatives"] += 1
+            self.resolved.notes["quotes found in several places, listed as alternatives"] += 1
             return places
         many = f"more than {MOST_ALTERNATIVES}" if len(places) > MOST_ALTERNATIVES else str(len(places))
         self._problem(f"the quote {_shown(quote)} is {where} in {many} places; quote more of its sentence.")

@@ -89,7 +89,7 @@ def _write(path: Path, questions: Sequence[Question], documents: Mapping[str, Do
         if is_document_level(question) or len(homes) > 1:
             contents.leave_out("questions without a place, or with evidence in several documents")
         elif question.match == "all" and len(question.evidence) > 1:
-            contents.leave_out("questions that need several places together: SQuAD has alternatives only")
+            contents.leave_out("questions needing several places together: SQuAD has alternatives only")
         else:
             text = documents[question.evidence[0].document_id].text
             answers = [

@@ -177,40 +177,41 @@
       return [traces, layout];
     },
 
-    times({ bars }, rows, shown, width) {
+    times({ bars, asked }, rows, shown, width) {
       const all = bars.filter((b) => shown.has(b.row)).reverse();
-      const y = all.map((_, k) => k), total = (b) => (b.cutting || 0) + (b.embedding || 0);
+      const y = all.map((_, k) => k), total = (b) => (b.cutting || 0) + (b.answers || 0) + (b.embedding || 0);
+      const least = (b) => (b.asks && b.answers === null ? "\u2265 " : "");
       const bar = (key, pattern) => ({
         type: "bar", orientation: "h", x: all.map((b) => b[key] || 0), y, hovertemplate: hover, textposition: "none",
         text: all.map((b) => `<b>${plain(rows[b.row].label)}</b><br>${key}: ${b[key] === null ? "unknown" : `${b[key].toFixed(2)} s`}`),
         marker: {
           color: all.map((b) => faircut.colour(b.row)), line: { width: 0 },
-          pattern: pattern ? { shape: "/", size: 6, solidity: 0.3, bgcolor: all.map((b) => fade(faircut.colour(b.row), 0.3)), fgcolor: all.map((b) => faircut.colour(b.row)) } : undefined,
+          pattern: pattern ? { shape: pattern, size: 6, solidity: 0.3, bgcolor: all.map((b) => fade(faircut.colour(b.row), 0.3)), fgcolor: all.map((b) => faircut.colour(b.row)) } : undefined,
         },
       });
-      return [[bar("cutting", false), bar("embedding", true)], base(60 + 28 * all.length, {
+      return [[bar("cutting", ""), ...(asked ? [bar("answers", ".")] : []), bar("embedding", "/")], base(60 + 28 * all.length, {
         barmode: "stack", bargap: 0.4,
-        xaxis: axis({ title: title("seconds: solid, cutting; hatched, embedding", width - 150), rangemode: "tozero" }),
-        annotations: all.map((b, k) => atRight(k, `${total(b) < 10 ? total(b).toFixed(1) : faircut.whole(total(b))} s`)), margin: { l: 8, r: 56, t: 8, b: 40, pad: 2 },
+        xaxis: axis({ title: title(`seconds: solid, cutting; ${asked ? "dotted, waiting for a language model; " : ""}hatched, embedding`, width - 150), rangemode: "tozero" }),
+        annotations: all.map((b, k) => atRight(k, `${least(b)}${total(b) < 10 ? total(b).toFixed(1) : faircut.whole(total(b))} s`)), margin: { l: 8, r: 56, t: 8, b: 40, pad: 2 },
         yaxis: axis({ tickvals: y, ticktext: all.map((b) => names(rows, b.row, width)), showgrid: false, range: [-0.6, all.length - 0.4] }),
       })];
     },
 
-    frontier({ points, measure }, rows, shown, width) {
+    frontier({ points, measure, x, money }, rows, shown, width) {
       const all = points.filter((p) => shown.has(p.row));
       const best = all.filter((p) => p.efficient).sort((a, b) => a.cost - b.cost);
       const traces = [
         { x: best.map((p) => p.cost), y: best.map((p) => p.score), mode: "lines", line: { color: faircut.tint("muted"), width: 1.6, dash: "dot", shape: "hv" }, hoverinfo: "skip" },
         {
           x: all.map((p) => p.cost), y: all.map((p) => p.score), mode: "markers", hovertemplate: "%{customdata}<extra></extra>",
-          customdata: all.map((p) => `<b>${plain(p.label)}</b><br>score ${f3(p.score)}, ${p.cost.toFixed(2)} tokens embedded per token`),
+          customdata: all.map((p) => `<b>${plain(p.label)}</b><br>score ${f3(p.score)}, ${p.said}`),
           marker: { size: all.map((p) => (p.efficient ? 13 : 9)), color: all.map((p) => faircut.colour(p.row)), symbol: all.map((p) => SYMBOLS[p.row % 10]), line: { width: all.map((p) => (p.efficient ? 1.5 : 0)), color: faircut.tint("ink") } },
         },
       ];
       const [most, low, high] = [Math.max(...all.map((p) => p.cost)) * 1.12, Math.min(...all.map((p) => p.score)), Math.max(...all.map((p) => p.score))];
       const range = [low - 0.12 * (high - low || 0.1), high + 0.12 * (high - low || 0.1)];
       return [traces, base(340, {
-        xaxis: axis({ title: title("tokens embedded per token of the documents", width - 80), range: [0, most] }),
+        xaxis: axis({ title: title(x, width - 80), range: [0, most], tickprefix: money ? "$" : "" }),
         yaxis: axis({ title: { text: measure }, tickformat: ".2f", range }), margin: { l: 8, r: 26, t: 14, b: 44 },
         annotations: apart(all, (p) => ((width - 96) * p.cost) / most, (p) => (282 * (range[1] - p.score)) / (range[1] - range[0]), (p) => (width < 520 ? faircut.letter(p.row) : `${faircut.letter(p.row)} ${short(p.label, 18)}`), width - 80)
           .map(({ p, dx, dy, text }) => ({ x: p.cost, y: p.score, text, showarrow: false, xanchor: dx > 0 ? "left" : "right", xshift: dx, yshift: -dy, font: { size: 11.5, color: faircut.tint("ink") } })),
