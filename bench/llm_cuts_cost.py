@@ -2,9 +2,9 @@
 
 Run `python bench/llm_cuts_cost.py`. Both ways ask the same windows of the same documents through the same client, over
 HTTP, from two servers on this machine. One counts with a real tokenizer (all-MiniLM-L6-v2's, with four tokens around each
-message) and gives perfect answers. The other is llama.cpp's with a small model, as in ``small_model``: its answers are
-real tokens, held to the same perfect answers by the schema of each request, and once its own. A passage begins at every
-sixth line. `llm` sees numbered sentences and answers with numbers; echoing sees the text and answers with its passages
+message) and gives perfect answers. The other is llama.cpp's with a small model, as in ``small_model``: it reads each prompt
+and counts it, and counts the same perfect answers with its own tokenizer; once the model answers itself. A passage begins at
+every sixth line. `llm` sees numbered sentences and answers with numbers; echoing sees the text and answers with its passages
 word for word, as JSON. Nothing is known here about how good the cuts of any model are. Writes
 docs/results/llm_cuts_cost.md. Without the packages of the small model its part cannot be made, and nothing is written.
 """
@@ -13,6 +13,7 @@ import json
 import re
 import sys
 import threading
+import urllib.request
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,7 +28,7 @@ from faircut.chunkers.units import document_units
 from faircut.chunkers.windows import request_for, windows_of
 from faircut.documents import read_corpus
 from faircut.embedding import EMBEDDERS
-from faircut.llm import ChatModel, Endpoint, Timeouts, ask
+from faircut.llm import Answer, ChatModel, Endpoint, Timeouts, ask
 from faircut.llm.contract import LanguageModel
 from faircut.records import Document
 from small_model import NAME, missing, serving
@@ -95,26 +96,42 @@ def counting(counter):
         server.server_close()
 
 
-@dataclass(frozen=True)
-class Held:
-    """A real model whose every answer is held to the perfect one by the schema; its tokens are real."""
+@dataclass
+class Counted:
+    """A real server in front of perfect answers: it counts each prompt, and the answer as it would have written it."""
 
     model: LanguageModel
+    url: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
     def complete(self, requests):
-        return self.model.complete([self._held(request) for request in requests])
+        asked = [replace(request, schema=None, max_tokens=1) for request in requests]
+        self.prompt_tokens += sum(answer.usage.prompt for answer in self.model.complete(asked))
+        return [self._answer(*(message.content for message in request.messages[:2])) for request in requests]
 
-    @staticmethod
-    def _held(request):
-        system, prompt = (message.content for message in request.messages[:2])
-        return replace(request, schema={"const": perfect(prompt, echo=system == ECHO)}, max_tokens=100_000)
+    def _answer(self, system, prompt):
+        value = perfect(prompt, echo=system == ECHO)
+        text = json.dumps(value, ensure_ascii=False)
+        self.completion_tokens += self._tokens(text) + 1  # and the one that ends an answer
+        return Answer(text, value, "stop")
+
+    def _tokens(self, text):
+        body = json.dumps({"content": text}).encode()
+        request = urllib.request.Request(
+            f"{self.url.removesuffix('/v1')}/tokenize", body, {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request) as reply:
+            return len(json.load(reply)["tokens"])
 
 
-def spent(url, ask_all, *, name="counting", held=False):
-    """The prompt and completion tokens that the server reported."""
+def spent(url, ask_all, *, name="counting", perfectly=False):
+    """The prompt and completion tokens that the server counted."""
     with ChatModel(Endpoint(url, name, timeouts=Timeouts(read=1800, total=1800), concurrency=1)) as model:
-        ask_all(Held(model) if held else model)
-        return model.spent.prompt_tokens, model.spent.completion_tokens
+        asked = Counted(model, url) if perfectly else model
+        ask_all(asked)
+        taken = asked if perfectly else model.spent
+        return taken.prompt_tokens, taken.completion_tokens
 
 
 def by_numbers(documents, models, chunker, tally=None):
@@ -178,9 +195,9 @@ def by_real(models):
             documents = documents_of(name, 1, REAL_CHARACTERS)
             numbers, own = by_numbers(documents, models, Llm()), by_numbers(documents, models, Llm(), tally)
             measured[name] = {
-                "`llm` (words=8)": spent(url, numbers, name=NAME, held=True),
+                "`llm` (words=8)": spent(url, numbers, name=NAME, perfectly=True),
                 "`llm` (words=8), the model's own answers": spent(url, own, name=NAME),
-                "echoing": spent(url, by_echo(documents, models, Llm()), name=NAME, held=True),
+                "echoing": spent(url, by_echo(documents, models, Llm()), name=NAME, perfectly=True),
             }
             print(table({name: measured[name]}), flush=True)
     return measured, tally
@@ -217,10 +234,10 @@ How well a model cuts with either is not measured here.
 ## Counted by a real server
 
 llama.cpp's server with {NAME}, which counts with its own tokenizer and its own frame of messages: the first
-{REAL_CHARACTERS:,} characters of one document of each set. The schema of each request holds the model to the same perfect
-answers, so that both ways are compared at their best; the middle row is what the model says when it may, with what is
-asked again: of {tally.asked} windows {tally.fallbacks} had no usable answer, which a model of 135 million parameters is
-expected to do.
+{REAL_CHARACTERS:,} characters of one document of each set. It reads every prompt, and counts the same perfect answers as it
+would have written them, so that both ways are compared at their best. The middle row is what the model really answers, with
+what is asked again: of {tally.asked} windows {tally.fallbacks} had no usable answer, as is to be expected of a model of 135
+million parameters.
 
 {HEAD}
 {table(real)}

@@ -250,3 +250,11 @@ class FromCache:
 
     def complete(self, requests, *, progress=None):
         return [Answer("Because.", from_cache=True) for _ in requests]
+
+
+def test_finding_out_what_is_asked_is_not_charged_as_embedding(small, tmp_path):
+    chunkers = ("semantic(max=60t)", "contextual(semantic(max=60t), context=10t)")
+    plan = Plan(str(small / "corpus"), str(small / "questions.jsonl"), chunkers, index="exact")
+    rows = rows_of(run(plan, tmp_path / "r", language_model=ScriptedModel()))
+    alone, inside = (row["cost"]["embedded_tokens_for_cutting"] for row in rows.values())
+    assert 0 < inside == alone

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["MEANING", "cheapness", "is_paid", "money_columns", "waited"]
 
 MEANING = (
-    "as if nothing had been cached: embedding the chunks, what was embedded for cutting, and a language model's answers"
+    "as if nothing had been cached: embedding the chunks and what was embedded for cutting, with tokens counted here, "
+    "so it is about that, and a language model's answers"
 )
 """Of the column ``cost``."""
 
