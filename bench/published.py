@@ -123,7 +123,7 @@ def cosine_tables(found: Finished, given: LabelledSet, calibrated: float, rule: 
         "",
         rule,
         *table(COSINE_TABLE, judged),
-        few_questions(found, given),
+        *([few_questions(found, given)] if len(given.documents) > 1 else []),
     ]
 
 
@@ -399,7 +399,7 @@ themselves follow below. With a model of your own: `python bench/published.py --
 
 WITH_PROPOSITIONS = """### The same with the two proposition rows and the published embedder
 
-Papers: {documents}, questions: {questions}; too few for a verdict. The statements are written by {model}, a model of 135 million parameters:
+Papers: {documents}, questions: {questions}; too few to read anything into verdicts. The statements are written by {model}, a model of 135 million parameters:
 that the rows run is shown, not how good propositions are by a model that can write them. The embedder is
 multilingual-e5-small in 4 bits, whose engine puts "query: " in front of every text; the published account used none.
 """
