@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 SCRIPTS = (
     "demo", "sentences", "chunking_speed", "overhead", "chroma", "presets", "pdf_speed", "pdf_headings", "topics", "auto",
     "hybrid_optimal", "retrieval", "causes", "report_size", "llm_cuts_cost", "cosines", "pictures", "pdf_tables",
-    "late", "published",
+    "published",
 )  # fmt: skip
 HOURS = ("proposition_coverage",)
 
