@@ -26,7 +26,7 @@ PRESETS = (
     Preset(
         "auto",
         "optimal(mean=100t, max=256t)",
-        "by structure, about 100 tokens, no embeddings; nowhere measured to be worse than the best simple chunker",
+        "by structure, about 100 tokens, no embeddings; nowhere measured as worse than the best simple one",
         "bench/auto.py: found on half of the documents of five labelled sets, judged on the other half",
     ),
     Preset(
