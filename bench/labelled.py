@@ -17,7 +17,7 @@ import polars as pl
 from faircut import Plan, run
 from faircut.records import content_id
 
-__all__ = ["DATA", "SETS", "Compared", "Half", "compared", "corpus_and_questions"]
+__all__ = ["DATA", "SETS", "Compared", "Half", "compared", "corpus_and_questions", "read_lines", "write_lines"]
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SETS = ("chroma", "covidqa", "contractnli_dev", "cuad_open", "qasper_dev")
@@ -31,13 +31,13 @@ def corpus_and_questions(name: str, half: Half, folder: Path) -> tuple[Path, Pat
     corpus, questions = DATA / name / "corpus.jsonl.gz", DATA / name / "questions.jsonl.gz"
     if half == "whole":
         return corpus, questions
-    ordered = sorted(_lines(corpus), key=lambda document: content_id(str(document["id"])))
+    ordered = sorted(read_lines(corpus), key=lambda document: content_id(str(document["id"])))
     kept = ordered[0 if half == "search" else 1 :: 2]
     ids = {document["id"] for document in kept}
-    asked = [q for q in _lines(questions) if _documents_of(q) <= ids]
+    asked = [q for q in read_lines(questions) if _documents_of(q) <= ids]
     target = folder / f"{name}-{half}"
     target.mkdir(parents=True, exist_ok=True)
-    return _write(target / "corpus.jsonl.gz", kept), _write(target / "questions.jsonl.gz", asked)
+    return write_lines(target / "corpus.jsonl.gz", kept), write_lines(target / "questions.jsonl.gz", asked)
 
 
 def _documents_of(question: dict) -> set[str]:
@@ -45,12 +45,12 @@ def _documents_of(question: dict) -> set[str]:
     return {gold["document"] for gold in question["gold"]} | within
 
 
-def _lines(path: Path) -> list[dict]:
+def read_lines(path: Path) -> list[dict]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
 
-def _write(path: Path, records: list[dict]) -> Path:
+def write_lines(path: Path, records: list[dict]) -> Path:
     with gzip.open(path, "wt", encoding="utf-8") as file:
         file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
     return path

@@ -4,15 +4,13 @@ A passage is what stands between blank lines. Evidence moves with its passage; a
 one passage at once is left out and counted. Nothing is copied into the repository: files go to the folder that the caller names.
 """
 
-import gzip
-import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from faircut.records import content_id
-from labelled import DATA
+from labelled import DATA, read_lines, write_lines
 
 __all__ = ["LabelledSet", "of_passages", "one_each", "passage_as_evidence", "sampled", "stitched", "whole", "written"]
 
@@ -40,7 +38,9 @@ class Passage:
 
 def whole(name: str) -> LabelledSet:
     """The set as it is."""
-    return LabelledSet(name, _lines(DATA / name / "corpus.jsonl.gz"), _lines(DATA / name / "questions.jsonl.gz"))
+    return LabelledSet(
+        name, read_lines(DATA / name / "corpus.jsonl.gz"), read_lines(DATA / name / "questions.jsonl.gz")
+    )
 
 
 def sampled(given: LabelledSet, documents: int) -> LabelledSet:
@@ -92,7 +92,9 @@ def written(given: LabelledSet, folder: Path) -> tuple[Path, Path]:
     """The set as two files in the native form: corpus, questions."""
     target = folder / given.name
     target.mkdir(parents=True, exist_ok=True)
-    return _write(target / "corpus.jsonl.gz", given.documents), _write(target / "questions.jsonl.gz", given.questions)
+    return write_lines(target / "corpus.jsonl.gz", given.documents), write_lines(
+        target / "questions.jsonl.gz", given.questions
+    )
 
 
 def _passages(documents: Sequence[dict]) -> list[Passage]:
@@ -135,14 +137,3 @@ def _moved(question: dict, places: dict[Passage, tuple[str, int]]) -> dict | Non
         shift = start - passage.start
         golds.append({"document": document, "start": gold["start"] + shift, "end": gold["end"] + shift})
     return {key: value for key, value in question.items() if key != "within"} | {"gold": golds}
-
-
-def _lines(path: Path) -> list[dict]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
-def _write(path: Path, records: list[dict]) -> Path:
-    with gzip.open(path, "wt", encoding="utf-8") as file:
-        file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-    return path

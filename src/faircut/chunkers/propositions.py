@@ -30,6 +30,25 @@ __all__ = ["PropositionParagraph", "PropositionSemantic", "Propositions"]
 _T5 = "t5"
 
 
+def _asks(chunker: "_Rewriter") -> bool:
+    """Whether a language model of ``Models`` is asked."""
+    return chunker.model is None
+
+
+def _loads(chunker: "_Rewriter") -> bool:
+    """Whether a propositionizer runs here."""
+    return chunker.model is not None
+
+
+def _fingerprint(chunker: "_Rewriter") -> str:
+    """How it is asked; of a T5 model also its files. Raises LlmError when they are not there."""
+    if chunker.model is None:
+        return PROMPT
+    from faircut.chunkers.propositionizer import t5_fingerprint
+
+    return t5_fingerprint(chunker.model.removeprefix(f"{_T5}:"))
+
+
 @dataclass(frozen=True)
 class Propositions:
     """Standalone statements written by a language model, each with its sources: `propositions(max=512t, pack=100)`.
@@ -60,20 +79,9 @@ class Propositions:
 
     __str__ = spec_text
 
-    @property
-    def needs_language_model(self) -> bool:
-        """Whether a language model of ``Models`` is asked."""
-        return self.model is None
-
-    @property
-    def loads_model(self) -> bool:
-        """Whether a propositionizer runs here."""
-        return self.model is not None
-
-    @property
-    def fingerprint(self) -> str:
-        """How it is asked; of a T5 model also its files. Raises LlmError when they are not there."""
-        return _fingerprint(self.model)
+    needs_language_model = property(_asks)
+    loads_model = property(_loads)
+    fingerprint = property(_fingerprint)
 
     def chunk(self, document: Document, models: Models) -> list[Chunk]:
         """The statements in the order of their sources; see ``Chunker``. Text and spans differ.
@@ -108,20 +116,9 @@ class PropositionParagraph:
 
     __str__ = spec_text
 
-    @property
-    def needs_language_model(self) -> bool:
-        """Whether a language model of ``Models`` is asked."""
-        return self.model is None
-
-    @property
-    def loads_model(self) -> bool:
-        """Whether a propositionizer runs here."""
-        return self.model is not None
-
-    @property
-    def fingerprint(self) -> str:
-        """How it is asked; of a T5 model also its files. Raises LlmError when they are not there."""
-        return _fingerprint(self.model)
+    needs_language_model = property(_asks)
+    loads_model = property(_loads)
+    fingerprint = property(_fingerprint)
 
     def chunk(self, document: Document, models: Models) -> list[Chunk]:
         """Groups of statements in the order of their sources; see ``Chunker``. Raises as ``propositions``."""
@@ -156,20 +153,9 @@ class PropositionSemantic:
 
     __str__ = spec_text
 
-    @property
-    def needs_language_model(self) -> bool:
-        """Whether a language model of ``Models`` is asked."""
-        return self.model is None
-
-    @property
-    def loads_model(self) -> bool:
-        """Whether a propositionizer runs here."""
-        return self.model is not None
-
-    @property
-    def fingerprint(self) -> str:
-        """How it is asked; of a T5 model also its files. Raises LlmError when they are not there."""
-        return _fingerprint(self.model)
+    needs_language_model = property(_asks)
+    loads_model = property(_loads)
+    fingerprint = property(_fingerprint)
 
     def chunk(self, document: Document, models: Models) -> list[Chunk]:
         """Groups of statements in the order of their sources; see ``Chunker``. Raises as ``propositions``.
@@ -241,14 +227,6 @@ def _writer(chunker: _Rewriter, document: Document, models: Models) -> Writer:
     from faircut.chunkers.propositionizer import t5_writer
 
     return t5_writer(chunker.model.removeprefix(f"{_T5}:"), _language(document))
-
-
-def _fingerprint(model: str | None) -> str:
-    if model is None:
-        return PROMPT
-    from faircut.chunkers.propositionizer import t5_fingerprint
-
-    return t5_fingerprint(model.removeprefix(f"{_T5}:"))
 
 
 def _language(document: Document) -> str | None:

@@ -17,10 +17,10 @@ from faircut.cli.console import path_from
 
 if TYPE_CHECKING:
     from faircut.experiment.rehearsal import EmbeddingEstimate
-    from faircut.llm import ChatModel, Estimate, Price, PriceTable, Purse, Request
+    from faircut.llm import ChatModel, Price, PriceTable, Purse, Request
     from faircut.text.contract import TokenCounter
 
-__all__ = ["LlmOptions", "estimate_lines", "with_llm_options"]
+__all__ = ["LlmOptions", "with_llm_options"]
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class LlmOptions:
 
         asked = model.estimate(requests) if model else None
         lines = [line for one in embedding for line in one.lines()]
-        lines += estimate_lines(asked) if asked else ["no chunker asks a language model"]
+        lines += asked.lines() if asked else ["no chunker asks a language model"]
         lines += [] if embedding or asked else ["no embedder is remote: nothing is to be paid for"]
         if embedding and asked:
             money = [asked.cost, *(one.money for one in embedding)]
@@ -154,13 +154,6 @@ class LlmOptions:
         if self.price_in is not None and self.price_out is not None:
             return Price(self.price_in, self.price_out)
         return self.price_table().find(self.model or "") if self.prices else None
-
-
-def estimate_lines(asked: "Estimate") -> list[str]:
-    """An estimate for a person; what costs nobody knows how much is not called the most."""
-    if asked.cost is not None:
-        return asked.lines()
-    return [*asked.lines()[:-1], "cost: unknown (give --price-in and --price-out)"]
 
 
 def with_llm_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -154,8 +154,8 @@ class RowRun:
         by_document = []
         started = perf_counter()
         tally_of = dict(zip(self.inputs.documents, tallies, strict=True))
+        told, uncounted = partial(self.advance, f"ask for {self.row.chunker}"), Models.of(self.embedder)
         for group in groups(self.inputs.documents.values()):
-            told, uncounted = partial(self.advance, f"ask for {self.row.chunker}"), Models.of(self.embedder)
             ready = asked_ahead(self.chunker, group, models, told, uncounted=uncounted)
             for document in group:
                 by_document.append(self.chunker.chunk(document, replace(ready, tally=tally_of[document.id])))

@@ -36,14 +36,16 @@ class Estimate:
 
     def lines(self) -> list[str]:
         """Five lines for a person."""
-        cost = "unknown (give --price-in and --price-out)" if self.cost is None else dollars(self.cost)
+        cost = "unknown (give --price-in and --price-out)"  # and what nobody knows is not called the most
+        if self.cost is not None:
+            cost = f"at most about {dollars(self.cost)}; retries and repairs of wrong answers come on top"
         counted = f"estimated with the tokenizer {self.tokenizer}" if self.tokenizer else "estimated from bytes"
         return [
             f"model: {self.model}",
             f"requests: {self.to_ask:,} to ask; {self.requests:,} in all, {self.cached:,} answered in the cache",
             f"prompts: about {self.prompt_tokens:,} tokens ({counted})",
             f"answers: at most {self.completion_tokens:,} tokens",
-            f"cost: at most about {cost}; retries and repairs of wrong answers come on top",
+            f"cost: {cost}",
         ]
 
 
